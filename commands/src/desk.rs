@@ -1,0 +1,203 @@
+//! The desk: where a decision reads aggregates and lays down what is to be committed, all or nothing.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use cqrs_es::DomainEvent;
+use cqrs_es::event_sink::EventSink;
+use domain::{Demand, Entity};
+use store::{Claim, Commit, CommitError, Guard, NewEvent, RowChange, StreamAppend, StreamId, Take};
+use uuid::Uuid;
+
+use crate::{Actor, Context, Executor, Refusal, Stop};
+
+/// One attempt at a decision.
+pub struct Desk<'a> {
+    executor: &'a Executor,
+    context: &'a Context,
+    /// Whether warm aggregates may be used.
+    trust_warm: bool,
+    /// Whether any was.
+    pub(crate) used_warm: bool,
+    commit: Commit,
+    /// What each claim and scope of the commit means when the log says no.
+    refusals: Vec<(Meaning, Refusal)>,
+    states: Vec<Decided>,
+}
+
+/// An aggregate as it was read.
+#[derive(Debug, Clone)]
+pub struct Loaded<A> {
+    /// Where from.
+    pub stream: StreamId,
+    /// What it was.
+    pub state: Arc<A>,
+    /// At which sequence; 0 when the stream does not exist.
+    pub sequence: i64,
+}
+
+/// A state that becomes true when the commit lands.
+pub(crate) struct Decided {
+    pub(crate) stream: StreamId,
+    pub(crate) state: Arc<dyn Any + Send + Sync>,
+    pub(crate) sequence: i64,
+}
+
+#[derive(PartialEq)]
+enum Meaning {
+    Taken(Claim),
+    NotEmpty(String),
+}
+
+impl<'a> Desk<'a> {
+    pub(crate) fn new(executor: &'a Executor, context: &'a Context, trust_warm: bool) -> Self {
+        Self {
+            executor,
+            context,
+            trust_warm,
+            used_warm: false,
+            commit: Commit::default(),
+            refusals: Vec::new(),
+            states: Vec::new(),
+        }
+    }
+
+    /// Domain time.
+    pub fn now(&self) -> DateTime<Utc> {
+        self.context.now
+    }
+
+    /// Who acts.
+    pub fn actor(&self) -> Actor {
+        self.context.actor
+    }
+
+    /// An aggregate, for the decision to look at.
+    pub async fn load<A: Entity + 'static>(&mut self, id: impl Into<Uuid>) -> Result<Loaded<A>, Stop> {
+        let stream = StreamId::new(A::TYPE, id.into());
+        if self.trust_warm
+            && let Some((state, sequence)) = self.executor.warm.get::<A>(&stream)
+        {
+            self.used_warm = true;
+            return Ok(Loaded { stream, state, sequence });
+        }
+        Ok(self.executor.load(stream).await?)
+    }
+
+    /// Makes the commit depend on the aggregate being as it was read.
+    pub fn rely_on<A>(&mut self, loaded: &Loaded<A>) {
+        let guard = Guard::At { stream: loaded.stream.clone(), sequence: loaded.sequence };
+        if !self.commit.guards.contains(&guard) {
+            self.commit.guards.push(guard);
+        }
+    }
+
+    /// Lets an aggregate decide, and lays down its events with what they demand. Returns the events.
+    pub async fn run<A>(&mut self, id: impl Into<Uuid>, command: A::Command) -> Result<Vec<A::Event>, Stop>
+    where
+        A: Entity + 'static,
+        A::Error: Into<Refusal>,
+    {
+        let loaded = self.load::<A>(id).await?;
+        let sink = EventSink::default();
+        let mut after = A::clone(&loaded.state);
+        after.handle(command, &(), &sink).await.map_err(|refusal| Stop::Refused(refusal.into()))?;
+        let events = sink.collect().await;
+        if events.is_empty() {
+            return Ok(events);
+        }
+        self.lay_down_demands::<A>(&loaded, &events);
+        let workspace_id = after.workspace().map(|id| id.0);
+        let metadata = self.context.metadata();
+        let events_laid = events
+            .iter()
+            .map(|event| NewEvent {
+                event_id: Uuid::now_v7(),
+                event_type: event.event_type(),
+                event_version: event.event_version(),
+                payload: serde_json::to_string(event).expect("an event is always JSON"),
+                metadata: metadata.clone(),
+                workspace_id,
+            })
+            .collect();
+        self.states.push(Decided {
+            stream: loaded.stream.clone(),
+            state: Arc::new(after),
+            sequence: loaded.sequence + events.len() as i64,
+        });
+        // What is appended to is guarded by that.
+        self.commit.guards.retain(|guard| !matches!(guard, Guard::At { stream, .. } if *stream == loaded.stream));
+        self.commit.appends.push(StreamAppend {
+            stream: loaded.stream,
+            expected: loaded.sequence,
+            events: events_laid,
+        });
+        Ok(events)
+    }
+
+    /// Writes an account or credential row in the same commit.
+    pub fn write(&mut self, row: RowChange) {
+        self.commit.rows.push(row);
+    }
+
+    fn lay_down_demands<A>(&mut self, loaded: &Loaded<A>, events: &[A::Event])
+    where
+        A: Entity,
+        A::Error: Into<Refusal>,
+    {
+        let mut state = A::clone(&loaded.state);
+        for event in events {
+            for demand in state.demands(event) {
+                match demand {
+                    Demand::Take { claim, or } => {
+                        let claim = stored(claim);
+                        self.refusals.push((Meaning::Taken(claim.clone()), or.into()));
+                        self.commit.takes.push(Take { claim, holder: loaded.stream.clone() });
+                    }
+                    Demand::Release(claim) => self.commit.releases.push(stored(claim)),
+                    Demand::Empty { scope, or } => {
+                        let scope = String::from(scope);
+                        self.refusals.push((Meaning::NotEmpty(scope.clone()), or.into()));
+                        self.commit.guards.push(Guard::Empty { scope });
+                    }
+                }
+            }
+            state.apply(event.clone());
+        }
+    }
+
+    /// Nothing to append and nothing to write: it was already so.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.commit.appends.is_empty() && self.commit.rows.is_empty()
+    }
+
+    /// What was laid down, and the states that will then be true.
+    pub(crate) fn clear(self) -> (Commit, Vec<Decided>, Refusals) {
+        (self.commit, self.states, Refusals(self.refusals))
+    }
+}
+
+/// Turns the log's no into the domain's.
+pub(crate) struct Refusals(Vec<(Meaning, Refusal)>);
+
+impl Refusals {
+    /// The rule that a commit error breaks, if it breaks one.
+    pub(crate) fn find(self, error: &CommitError) -> Option<Refusal> {
+        let meaning = match error {
+            CommitError::ClaimTaken { claim, .. } => Meaning::Taken(claim.clone()),
+            CommitError::ScopeNotEmpty { scope } => Meaning::NotEmpty(scope.clone()),
+            CommitError::EmailTaken => return Some(Refusal::EmailTaken),
+            CommitError::Conflict { .. }
+            | CommitError::ClaimNotHeld { .. }
+            | CommitError::KeyUsed(_)
+            | CommitError::Malformed(_)
+            | CommitError::Unavailable(_) => return None,
+        };
+        self.0.into_iter().find(|(of, _)| *of == meaning).map(|(_, refusal)| refusal)
+    }
+}
+
+fn stored(claim: domain::Claim) -> Claim {
+    Claim { scope: claim.scope.into(), key: claim.key }
+}

@@ -1,0 +1,187 @@
+//! Runs decisions: from warm aggregates, again from fresh ones, at most once per key.
+
+use std::sync::Arc;
+
+use cqrs_es::Aggregate;
+use domain::Entity;
+use store::{CommitError, EventLog, Remember, Remembered, StoreError, StreamId};
+
+use crate::cache::WarmAggregates;
+use crate::desk::Decided;
+use crate::flights::{Flights, Turns};
+use crate::{CommandError, Context, Decision, Desk, Idempotency, Loaded, Stop};
+
+/// How often a command that others outran is decided anew before its caller is told.
+const ATTEMPTS: usize = 8;
+
+/// Runs commands against one log.
+pub struct Executor {
+    pub(crate) log: Arc<EventLog>,
+    pub(crate) warm: WarmAggregates,
+    flights: Flights,
+    turns: Turns,
+}
+
+/// A command that has landed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done<T> {
+    /// What the caller needs to know of it.
+    pub outcome: T,
+    /// A position that covers everything the command did.
+    pub position: i64,
+    /// Whether it had landed before, under the same key.
+    pub replayed: bool,
+}
+
+/// What to do after one attempt.
+enum Next {
+    /// Another command moved this stream first.
+    TakeTurns(StreamId),
+    /// The answer came from warm state and is not yet to be believed.
+    LookAgain,
+}
+
+impl Executor {
+    /// An executor with a cold cache.
+    pub fn new(log: Arc<EventLog>) -> Self {
+        Self { log, warm: WarmAggregates::new(), flights: Flights::default(), turns: Turns::default() }
+    }
+
+    /// The log that commands go to.
+    pub fn log(&self) -> &Arc<EventLog> {
+        &self.log
+    }
+
+    /// Runs a command to its end.
+    pub async fn run<D: Decision>(&self, context: &Context, decision: &D) -> Result<Done<D::Outcome>, CommandError> {
+        let ended = self.run_once(context, decision).await;
+        let outcome = match &ended {
+            Ok(done) if done.replayed => "replayed",
+            Ok(_) => "done",
+            Err(CommandError::Refused(_)) => "refused",
+            Err(CommandError::Conflict) => "conflict",
+            Err(CommandError::KeyReused | CommandError::InFlight) => "key_refused",
+            Err(CommandError::Unavailable(_)) => "unavailable",
+            Err(CommandError::Fault(_)) => "fault",
+        };
+        metrics::counter!("muster_commands_total", "command" => decision.name(), "outcome" => outcome).increment(1);
+        ended
+    }
+
+    async fn run_once<D: Decision>(&self, context: &Context, decision: &D) -> Result<Done<D::Outcome>, CommandError> {
+        let Some(idempotency) = &context.idempotency else { return self.decide(context, decision).await };
+        // Held until the command has ended: a repeat meanwhile is told to wait.
+        let _flight = self.flights.take_off(&idempotency.key).ok_or(CommandError::InFlight)?;
+        match self.log.remembered(&idempotency.key).await? {
+            Some(known) => replay(idempotency, known),
+            None => self.decide(context, decision).await,
+        }
+    }
+
+    async fn decide<D: Decision>(&self, context: &Context, decision: &D) -> Result<Done<D::Outcome>, CommandError> {
+        let mut trust_warm = true;
+        let mut _turn = None;
+        let mut attempts = 0;
+        while attempts < ATTEMPTS {
+            match self.attempt(context, decision, trust_warm).await? {
+                Ok(done) => return Ok(done),
+                Err(Next::LookAgain) => {}
+                Err(Next::TakeTurns(stream)) => {
+                    attempts += 1;
+                    // One turn at a time: the one held is given back before the next is waited for.
+                    drop(_turn.take());
+                    _turn = Some(self.turns.wait(&stream).await);
+                }
+            }
+            trust_warm = false;
+        }
+        Err(CommandError::Conflict)
+    }
+
+    async fn attempt<D: Decision>(
+        &self,
+        context: &Context,
+        decision: &D,
+        trust_warm: bool,
+    ) -> Result<Result<Done<D::Outcome>, Next>, CommandError> {
+        let mut desk = Desk::new(self, context, trust_warm);
+        let outcome = match decision.decide(&mut desk).await {
+            Ok(outcome) => outcome,
+            // Warm state may be behind another node's: only a fresh one may refuse.
+            Err(Stop::Refused(_)) if desk.used_warm => return Ok(Err(Next::LookAgain)),
+            Err(Stop::Refused(refusal)) => return Err(CommandError::Refused(refusal)),
+            Err(Stop::Fault(error)) => return Err(error.into()),
+        };
+        if desk.is_clear() && desk.used_warm {
+            return Ok(Err(Next::LookAgain));
+        }
+        if desk.is_clear() && context.idempotency.is_none() {
+            let position = self.log.head().await?.position;
+            return Ok(Ok(Done { outcome, position, replayed: false }));
+        }
+        let (mut commit, states, refusals) = desk.clear();
+        commit.remember = context.idempotency.as_ref().map(|it| remember(context, it, &outcome));
+        match self.log.commit(commit).await {
+            Ok(receipt) => {
+                for Decided { stream, state, sequence } in states {
+                    self.warm.put(stream, state, sequence);
+                }
+                Ok(Ok(Done { outcome, position: receipt.last, replayed: false }))
+            }
+            Err(CommitError::Conflict { stream, .. }) => {
+                self.warm.forget(&stream);
+                Ok(Err(Next::TakeTurns(stream)))
+            }
+            Err(CommitError::KeyUsed(known)) => match &context.idempotency {
+                Some(idempotency) => replay(idempotency, known).map(Ok),
+                None => Err(CommandError::Fault("a key was refused that was not given".into())),
+            },
+            Err(CommitError::Unavailable(what)) => {
+                // It may have landed all the same, so nothing in memory is sure.
+                states.iter().for_each(|it| self.warm.forget(&it.stream));
+                Err(CommandError::Unavailable(what))
+            }
+            Err(refused) => match refusals.find(&refused) {
+                Some(refusal) => Err(CommandError::Refused(refusal)),
+                None => Err(CommandError::Fault(refused.to_string())),
+            },
+        }
+    }
+
+    /// An aggregate as the log has it now; kept warm for the next command.
+    pub(crate) async fn load<A: Entity + 'static>(&self, stream: StreamId) -> Result<Loaded<A>, StoreError> {
+        let events = self.log.read_stream(&stream, 1, None).await?;
+        let sequence = events.last().map_or(0, |event| event.sequence);
+        let mut state = A::default();
+        for event in events {
+            let decoded =
+                domain::decode::<<A as Aggregate>::Event>(&event.event_type, &event.event_version, &event.payload);
+            state.apply(decoded.map_err(|e| StoreError::Damaged(format!("position {}: {e}", event.position)))?);
+        }
+        let state = Arc::new(state);
+        self.warm.put(stream.clone(), state.clone(), sequence);
+        Ok(Loaded { stream, state, sequence })
+    }
+}
+
+fn remember<T: serde::Serialize>(context: &Context, idempotency: &Idempotency, outcome: &T) -> Remember {
+    let lifetime = idempotency.lifetime.map(|it| it.as_micros() as i64);
+    Remember {
+        key: idempotency.key.clone(),
+        fingerprint: idempotency.fingerprint.clone(),
+        outcome: serde_json::to_string(outcome).expect("an outcome is always JSON"),
+        expires_at: lifetime.map(|it| context.now.timestamp_micros() + it),
+    }
+}
+
+fn replay<T: serde::de::DeserializeOwned>(
+    idempotency: &Idempotency,
+    known: Remembered,
+) -> Result<Done<T>, CommandError> {
+    if known.fingerprint != idempotency.fingerprint {
+        return Err(CommandError::KeyReused);
+    }
+    let outcome = serde_json::from_str(&known.outcome)
+        .map_err(|e| CommandError::Fault(format!("a remembered outcome cannot be read: {e}")))?;
+    Ok(Done { outcome, position: known.position, replayed: true })
+}

@@ -1,0 +1,92 @@
+//! Claims: what only one stream may hold at a time.
+
+use std::fmt;
+
+use crate::{ProjectId, WorkspaceId};
+
+/// A key within a scope; at most one stream holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Claim {
+    /// Where the key is unique.
+    pub scope: Scope,
+    /// What is unique there.
+    pub key: String,
+}
+
+/// A space of keys that are unique among themselves.
+///
+/// The texts are stored with the log: to change one is a data migration.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Scope(String);
+
+impl Scope {
+    /// The slugs of all workspaces.
+    pub fn workspace_slugs() -> Self {
+        Self("workspace-slug".to_owned())
+    }
+
+    /// The slugs of a workspace's projects.
+    pub fn project_slugs(workspace: WorkspaceId) -> Self {
+        Self(format!("project-slug:{workspace}"))
+    }
+
+    /// The codes of a workspace's agents.
+    pub fn agent_codes(workspace: WorkspaceId) -> Self {
+        Self(format!("agent-code:{workspace}"))
+    }
+
+    /// The agents that may work in a project; their keys are agent ids.
+    pub fn project_agents(project: ProjectId) -> Self {
+        Self(format!("project-agent:{project}"))
+    }
+
+    /// The repositories of all projects; their keys come from [`RepositoryUrl::key`](crate::RepositoryUrl::key).
+    pub fn repositories() -> Self {
+        Self("repository".to_owned())
+    }
+
+    /// The claim to a key of this scope.
+    pub fn claim(self, key: impl fmt::Display) -> Claim {
+        Claim { scope: self, key: key.to_string() }
+    }
+}
+
+impl AsRef<str> for Scope {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Scope> for String {
+    fn from(scope: Scope) -> Self {
+        scope.0
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn the_stored_texts_of_scopes_do_not_change() {
+        let nil = Uuid::nil();
+        let scopes = [
+            (Scope::workspace_slugs(), "workspace-slug"),
+            (Scope::project_slugs(nil.into()), "project-slug:00000000-0000-0000-0000-000000000000"),
+            (Scope::agent_codes(nil.into()), "agent-code:00000000-0000-0000-0000-000000000000"),
+            (Scope::project_agents(nil.into()), "project-agent:00000000-0000-0000-0000-000000000000"),
+            (Scope::repositories(), "repository"),
+        ];
+        for (scope, stored) in scopes {
+            assert_eq!(scope.as_ref(), stored);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The rules of Muster, and nothing else: no I/O, no clock, no randomness.
+//!
+//! A tour, in reading order:
+//!
+//! - [`workspace`] is the aggregate to read first. Its `mod.rs` has the life of a workspace: state, events,
+//!   refusals. Beside it, one file per verb has the command, the decision and the decision's tests.
+//!   [`project`], [`agent`] and [`user`] are built the same way.
+//! - [`Entity`] is what an aggregate adds to the cqrs-es traits: the tenant whose stream it is, and what an
+//!   event demands of other streams. A demand is made with a [`Claim`], and is checked inside the commit.
+//! - [`decode()`] turns a stored payload of any age into an event of today.
+//! - [`catalogue()`] lists every event there is. `tests/golden.rs` holds the stored form of each.
+//!
+//! Three invariants hold everywhere:
+//!
+//! - **A decision is a pure function of a state and a command.** Time and new ids arrive in the command.
+//! - **`apply` never refuses.** History has happened.
+//! - **No event means "already so".** Only what is not allowed is an error.
+
+mod catalogue;
+mod claim;
+mod decode;
+mod difference;
+mod entity;
+#[cfg(test)]
+mod examples;
+mod ids;
+mod repository;
+mod settings;
+mod slug;
+
+pub mod agent;
+pub mod project;
+pub mod user;
+pub mod workspace;
+
+pub use catalogue::{EventKind, catalogue};
+pub use claim::{Claim, Scope};
+pub use decode::{DecodeError, decode};
+pub use entity::{Demand, Entity};
+pub use ids::{AgentId, CredentialId, ProjectId, UserId, WorkspaceId};
+pub use repository::RepositoryUrl;
+pub use settings::Settings;
+pub use slug::{AgentCode, Slug, SlugError};

@@ -1,0 +1,42 @@
+//! The event log of Muster: append, read, claims and the hash chain, on SQLite and PostgreSQL behind one contract.
+//!
+//! Start with [`EventLog`]: `commit` is the only way in, `read_stream` and `read_all` are the ways out.
+//! [`commit`] says what one commit may carry and how the log refuses it. [`sql`] is the small facade that lets
+//! one SQL text run on both databases; read models use it too.
+//!
+//! | to learn | read |
+//! |---|---|
+//! | how commands share one fsync | `writer.rs` |
+//! | how a batch is decided and written | `sqlite/append.rs`, `postgres/append.rs` with `migrations/log/postgres` |
+//! | what makes tampering visible | `chain.rs`, `verify.rs` |
+
+pub mod chain;
+pub mod sql;
+
+mod accounts;
+mod batch;
+mod clock;
+mod commit;
+mod error;
+mod event;
+mod log;
+mod open;
+mod postgres;
+mod read;
+mod rows;
+mod sqlite;
+mod verify;
+mod writer;
+
+pub use accounts::{Accounts, KnownSession};
+pub use clock::{Clock, from_micros};
+pub use commit::{
+    Claim, CommandKey, Commit, CommitError, Guard, Receipt, Remember, Remembered, StreamAppend, Take, reactor_key,
+};
+pub use error::StoreError;
+pub use event::{NewEvent, StoredEvent, StreamId};
+pub use log::EventLog;
+pub use open::{Location, Settings, Stores};
+pub use read::{Head, LogStats, TypeCount};
+pub use rows::{Account, Credential, RowChange, SignInSession};
+pub use verify::{Finding, VerifyReport};

@@ -1,0 +1,227 @@
+//! A batch as parallel arrays, the form in which `append_batch` takes it in one call.
+
+use serde_json::{Value, json};
+use sqlx::Arguments;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::PgArguments;
+
+use crate::batch::Prepared;
+use crate::{Claim, Guard, RowChange, StreamId};
+
+/// The call; its parameters are bound in the order of [`Columns::arguments`].
+pub(super) const CALL: &str = "select base_position, batch_recorded_at, refused, refusals from append_batch(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+    $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";
+
+/// One field per array; within a group all arrays are as long.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    streams: Streams,
+    claims: Claims,
+    keys: Keys,
+    rows: Rows,
+    events: Events,
+}
+
+#[derive(Debug, Default)]
+struct Streams {
+    command: Vec<i32>,
+    aggregate_type: Vec<String>,
+    aggregate_id: Vec<String>,
+    expected: Vec<i64>,
+}
+
+#[derive(Debug, Default)]
+struct Claims {
+    command: Vec<i32>,
+    kind: Vec<&'static str>,
+    scope: Vec<String>,
+    key: Vec<String>,
+    holder_type: Vec<String>,
+    holder_id: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Keys {
+    command: Vec<i32>,
+    principal: Vec<String>,
+    route: Vec<String>,
+    key: Vec<String>,
+    fingerprint: Vec<Vec<u8>>,
+    outcome: Vec<String>,
+    expires: Vec<Option<i64>>,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    command: Vec<i32>,
+    kind: Vec<&'static str>,
+    row: Vec<Value>,
+}
+
+#[derive(Debug, Default)]
+struct Events {
+    command: Vec<i32>,
+    aggregate_type: Vec<String>,
+    aggregate_id: Vec<String>,
+    sequence: Vec<i64>,
+    event_type: Vec<String>,
+    event_version: Vec<String>,
+    payload: Vec<String>,
+    metadata: Vec<String>,
+    event_id: Vec<String>,
+    workspace_id: Vec<Option<String>>,
+    leaf: Vec<Vec<u8>>,
+}
+
+impl Columns {
+    pub(super) fn of(batch: Vec<Prepared>) -> Self {
+        let mut columns = Self::default();
+        for (command, prepared) in (1..).zip(batch) {
+            columns.add(command, prepared);
+        }
+        columns
+    }
+
+    fn add(&mut self, command: i32, prepared: Prepared) {
+        let commit = prepared.commit;
+        let mut leaves = prepared.leaves.into_iter();
+        for append in commit.appends {
+            self.streams.add(command, &append.stream, append.expected);
+            for (sequence, event) in (append.expected + 1..).zip(append.events) {
+                let it = &mut self.events;
+                it.command.push(command);
+                it.aggregate_type.push(append.stream.aggregate_type.clone());
+                it.aggregate_id.push(append.stream.aggregate_id.clone());
+                it.sequence.push(sequence);
+                it.event_type.push(event.event_type);
+                it.event_version.push(event.event_version);
+                it.payload.push(event.payload);
+                it.metadata.push(event.metadata);
+                it.event_id.push(event.event_id.to_string());
+                it.workspace_id.push(event.workspace_id.map(|id| id.to_string()));
+                it.leaf.extend(leaves.next().map(|leaf| leaf.to_vec()));
+            }
+        }
+        for take in commit.takes {
+            self.claims.add(command, "take", take.claim, Some(take.holder));
+        }
+        for claim in commit.releases {
+            self.claims.add(command, "release", claim, None);
+        }
+        for guard in commit.guards {
+            match guard {
+                Guard::At { stream, sequence } => self.streams.add(command, &stream, sequence),
+                Guard::Held { claim, holder } => self.claims.add(command, "held", claim, Some(holder)),
+                Guard::Empty { scope } => self.claims.add(command, "empty", Claim { scope, key: String::new() }, None),
+            }
+        }
+        if let Some(remember) = commit.remember {
+            let it = &mut self.keys;
+            it.command.push(command);
+            it.principal.push(remember.key.principal);
+            it.route.push(remember.key.route);
+            it.key.push(remember.key.key);
+            it.fingerprint.push(remember.fingerprint);
+            it.outcome.push(remember.outcome);
+            it.expires.push(remember.expires_at);
+        }
+        for change in commit.rows {
+            let (kind, row) = row(change);
+            self.rows.command.push(command);
+            self.rows.kind.push(kind);
+            self.rows.row.push(row);
+        }
+    }
+
+    pub(super) fn arguments(self, fixed_now: Option<i64>) -> Result<PgArguments, BoxDynError> {
+        let Self { streams: s, claims: c, keys: k, rows: r, events: e } = self;
+        let mut arguments = PgArguments::default();
+        arguments.add(fixed_now)?;
+        arguments.add(s.command)?;
+        arguments.add(s.aggregate_type)?;
+        arguments.add(s.aggregate_id)?;
+        arguments.add(s.expected)?;
+        arguments.add(c.command)?;
+        arguments.add(c.kind)?;
+        arguments.add(c.scope)?;
+        arguments.add(c.key)?;
+        arguments.add(c.holder_type)?;
+        arguments.add(c.holder_id)?;
+        arguments.add(k.command)?;
+        arguments.add(k.principal)?;
+        arguments.add(k.route)?;
+        arguments.add(k.key)?;
+        arguments.add(k.fingerprint)?;
+        arguments.add(k.outcome)?;
+        arguments.add(k.expires)?;
+        arguments.add(r.command)?;
+        arguments.add(r.kind)?;
+        arguments.add(r.row)?;
+        arguments.add(e.command)?;
+        arguments.add(e.aggregate_type)?;
+        arguments.add(e.aggregate_id)?;
+        arguments.add(e.sequence)?;
+        arguments.add(e.event_type)?;
+        arguments.add(e.event_version)?;
+        arguments.add(e.payload)?;
+        arguments.add(e.metadata)?;
+        arguments.add(e.event_id)?;
+        arguments.add(e.workspace_id)?;
+        arguments.add(e.leaf)?;
+        Ok(arguments)
+    }
+}
+
+impl Streams {
+    fn add(&mut self, command: i32, stream: &StreamId, expected: i64) {
+        self.command.push(command);
+        self.aggregate_type.push(stream.aggregate_type.clone());
+        self.aggregate_id.push(stream.aggregate_id.clone());
+        self.expected.push(expected);
+    }
+}
+
+impl Claims {
+    fn add(&mut self, command: i32, kind: &'static str, claim: Claim, holder: Option<StreamId>) {
+        let holder = holder.unwrap_or_else(|| StreamId::new("", ""));
+        self.command.push(command);
+        self.kind.push(kind);
+        self.scope.push(claim.scope);
+        self.key.push(claim.key);
+        self.holder_type.push(holder.aggregate_type);
+        self.holder_id.push(holder.aggregate_id);
+    }
+}
+
+/// A row change as `apply_row` takes it.
+fn row(change: RowChange) -> (&'static str, Value) {
+    match change {
+        RowChange::AddAccount(it) => (
+            "add account",
+            json!({"user_id": it.user_id.to_string(), "email": it.email, "name": it.name, "avatar_url": it.avatar_url,
+                   "password_hash": it.password_hash, "suspended": i64::from(it.suspended),
+                   "created_at": it.created_at, "updated_at": it.updated_at}),
+        ),
+        RowChange::SuspendAccount { user_id, suspended } => {
+            ("suspend account", json!({"user_id": user_id.to_string(), "suspended": i64::from(suspended)}))
+        }
+        RowChange::AddSession(it) => (
+            "add session",
+            json!({"session_id": it.session_id.to_string(), "user_id": it.user_id.to_string(),
+                   "token_hash": hex::encode(it.token_hash), "created_at": it.created_at, "expires_at": it.expires_at}),
+        ),
+        RowChange::RemoveSession { session_id } => ("remove session", json!({"session_id": session_id.to_string()})),
+        RowChange::RemoveSessionsOf { user_id } => ("remove sessions of", json!({"user_id": user_id.to_string()})),
+        RowChange::IssueCredential(it) => (
+            "issue credential",
+            json!({"credential_id": it.credential_id.to_string(), "agent_id": it.agent_id.to_string(),
+                   "workspace_id": it.workspace_id.to_string(), "project_id": it.project_id.map(|id| id.to_string()),
+                   "standing": it.standing, "key_hash": hex::encode(it.key_hash), "created_at": it.created_at}),
+        ),
+        RowChange::SetAgentStanding { agent_id, standing } => {
+            ("set agent standing", json!({"agent_id": agent_id.to_string(), "standing": standing}))
+        }
+        RowChange::RevokeCredentials { agent_id } => ("revoke credentials", json!({"agent_id": agent_id.to_string()})),
+    }
+}

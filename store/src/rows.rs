@@ -1,0 +1,110 @@
+//! Rows beside the log: accounts and secrets, which are never events.
+
+use uuid::Uuid;
+
+/// A change to accounts or secrets, made in the same transaction as a commit's events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowChange {
+    /// A person who may sign in. Refused with `EmailTaken` when the address belongs to another account.
+    AddAccount(Account),
+    /// Whether the account may sign in.
+    SuspendAccount {
+        /// Whose account.
+        user_id: Uuid,
+        /// True to suspend, false to let in again.
+        suspended: bool,
+    },
+    /// A browser's signed-in session.
+    AddSession(SignInSession),
+    /// Signs one browser out.
+    RemoveSession {
+        /// The session's id.
+        session_id: Uuid,
+    },
+    /// Signs a person out everywhere.
+    RemoveSessionsOf {
+        /// Whose sessions.
+        user_id: Uuid,
+    },
+    /// An agent's key. Every older key of that agent stops working in the same commit.
+    IssueCredential(Credential),
+    /// What the door needs to know of an agent's standing.
+    SetAgentStanding {
+        /// The agent.
+        agent_id: Uuid,
+        /// Its status, e.g. `active`.
+        standing: String,
+    },
+    /// Every key of an agent stops working.
+    RevokeCredentials {
+        /// The agent.
+        agent_id: Uuid,
+    },
+}
+
+/// A person who may sign in.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The only thing that the log knows of this person.
+    pub user_id: Uuid,
+    /// Lower-cased; unique.
+    pub email: String,
+    /// As the person writes it.
+    pub name: String,
+    /// A picture, if any.
+    pub avatar_url: Option<String>,
+    /// Argon2id in PHC form; `None` for people who sign in elsewhere.
+    pub password_hash: Option<String>,
+    /// Whether signing in is refused.
+    pub suspended: bool,
+    /// Microseconds since 1970.
+    pub created_at: i64,
+    /// Microseconds since 1970.
+    pub updated_at: i64,
+}
+
+/// A browser's signed-in session.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SignInSession {
+    /// Shown to the person.
+    pub session_id: Uuid,
+    /// Whose it is.
+    pub user_id: Uuid,
+    /// A keyed hash of the cookie's value; the value itself is never stored.
+    pub token_hash: Vec<u8>,
+    /// Microseconds since 1970.
+    pub created_at: i64,
+    /// Microseconds since 1970.
+    pub expires_at: i64,
+}
+
+/// An agent's key, as a keyed hash, with what is needed to let the agent in.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// Which key.
+    pub credential_id: Uuid,
+    /// Whose key.
+    pub agent_id: Uuid,
+    /// The agent's tenant.
+    pub workspace_id: Uuid,
+    /// The agent's project; `None` for agents of the whole organization.
+    pub project_id: Option<Uuid>,
+    /// The agent's status when the key was issued, kept current by `SetAgentStanding`.
+    pub standing: String,
+    /// A keyed hash of the key; the key itself is never stored.
+    pub key_hash: Vec<u8>,
+    /// Microseconds since 1970.
+    pub created_at: i64,
+}
+
+// Written by hand so that no log line can ever carry a hash.
+macro_rules! debug_without_secrets {
+    ($($type:ident: $id:ident),*) => {$(
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($type)).field(stringify!($id), &self.$id).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+debug_without_secrets!(Account: user_id, SignInSession: session_id, Credential: credential_id);

@@ -1,0 +1,340 @@
+//! PostgreSQL through sqlx's pool: one schema per database handle.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::types::Oid;
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions, PgRow, PgTypeInfo};
+use sqlx::{Arguments, AssertSqlSafe, Column as _, Executor, Postgres, Row as _, TypeInfo};
+
+use super::{Holds, Outcome, Query, Row, Statement, Table, Value};
+use crate::StoreError;
+
+/// No statement of ours takes longer, apart from rebuilds that say so.
+const STATEMENT_TIMEOUT: &str = "30s";
+/// How long a batch waits for the head row of another node.
+const LOCK_TIMEOUT: &str = "5s";
+/// A node that dies inside a transaction must not hold the head row.
+const IDLE_TIMEOUT: &str = "10s";
+/// How long a caller waits for a free connection before it is told to come back.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// One schema of a PostgreSQL server, with its pool.
+#[derive(Debug, Clone)]
+pub struct PostgresDatabase {
+    pool: PgPool,
+    place: Arc<str>,
+}
+
+/// How a schema is used.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PostgresSettings {
+    /// The schema that unqualified names mean.
+    pub(crate) schema: &'static str,
+    /// `on` makes a commit durable when acknowledged; read models can be rebuilt and need not wait.
+    pub(crate) synchronous_commit: &'static str,
+    /// The most connections of this handle.
+    pub(crate) connections: u32,
+}
+
+impl PostgresDatabase {
+    /// Connects, checks the server's version and makes the schema.
+    pub(crate) async fn open(url: &str, settings: PostgresSettings) -> Result<Self, StoreError> {
+        let options = PgConnectOptions::from_str(url)
+            .map_err(|e| StoreError::Setup(format!("DATABASE_URL is not a PostgreSQL address: {e}")))?;
+        let place = format!(
+            "postgres://{}:{}/{}",
+            options.get_host(),
+            options.get_port(),
+            options.get_database().unwrap_or("")
+        );
+        let options = options.application_name("muster").options([
+            ("search_path", settings.schema),
+            ("synchronous_commit", settings.synchronous_commit),
+            ("statement_timeout", STATEMENT_TIMEOUT),
+            ("lock_timeout", LOCK_TIMEOUT),
+            ("idle_in_transaction_session_timeout", IDLE_TIMEOUT),
+        ]);
+        let pool = PgPoolOptions::new()
+            .max_connections(settings.connections)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            // A dead connection shows itself on use; testing each one first costs a third of the throughput.
+            .test_before_acquire(false)
+            .connect_with(options)
+            .await
+            .map_err(|e| failed(&place, &e))?;
+        let database = Self { pool, place: place.into() };
+        database.check_version().await?;
+        database.make_schema(settings.schema).await?;
+        Ok(database)
+    }
+
+    pub(crate) fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Where it is, for messages; never with a password.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
+    pub(crate) async fn query(&self, query: Query) -> Result<Vec<Row>, StoreError> {
+        select(&self.pool, query).await.map_err(|e| failed(&self.place, &e))
+    }
+
+    pub(crate) async fn snapshot(&self, queries: Vec<Query>) -> Result<Vec<Vec<Row>>, StoreError> {
+        let work = async {
+            let mut transaction = self.pool.begin().await?;
+            transaction.execute("set transaction isolation level repeatable read, read only").await?;
+            let mut answers = Vec::with_capacity(queries.len());
+            for query in queries {
+                answers.push(select(&mut *transaction, query).await?);
+            }
+            transaction.commit().await?;
+            Ok(answers)
+        };
+        work.await.map_err(|e| failed(&self.place, &e))
+    }
+
+    pub(crate) async fn transact(&self, statements: Vec<Statement>) -> Result<Outcome, StoreError> {
+        let work = async {
+            let mut transaction = self.pool.begin().await?;
+            for statement in statements {
+                if !run(&mut transaction, statement).await? {
+                    transaction.rollback().await?;
+                    return Ok(Outcome::Unexpected);
+                }
+            }
+            transaction.commit().await?;
+            Ok(Outcome::Done)
+        };
+        work.await.map_err(|e| failed(&self.place, &e))
+    }
+
+    pub(crate) async fn now_micros(&self) -> Result<i64, StoreError> {
+        let sql = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
+        sqlx::query_scalar(sql).fetch_one(&self.pool).await.map_err(|e| failed(&self.place, &e))
+    }
+
+    async fn check_version(&self) -> Result<(), StoreError> {
+        const OLDEST: i32 = 150_000;
+        let version: i32 = sqlx::query_scalar("select current_setting('server_version_num')::int")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|e| failed(&self.place, &e))?;
+        if version >= OLDEST {
+            return Ok(());
+        }
+        Err(StoreError::Setup(format!(
+            "{}: PostgreSQL 15 or newer is needed, this is {}",
+            self.place,
+            version / 10_000
+        )))
+    }
+
+    async fn make_schema(&self, schema: &'static str) -> Result<(), StoreError> {
+        let work = async {
+            let mut transaction = self.pool.begin().await?;
+            transaction.execute(ONE_NODE_AT_A_TIME).await?;
+            transaction.execute(AssertSqlSafe(format!("create schema if not exists {schema}"))).await?;
+            transaction.commit().await
+        };
+        work.await.map_err(|e| failed(&self.place, &e))
+    }
+}
+
+/// Nodes that start together must not change the schema together; the lock ends with its transaction.
+pub(crate) const ONE_NODE_AT_A_TIME: &str = "select pg_advisory_xact_lock(7355608)";
+
+/// Tells a database that is away from one that refuses.
+pub(crate) fn failed(place: &str, error: &sqlx::Error) -> StoreError {
+    let text = format!("{place}: {error}");
+    match error {
+        sqlx::Error::Database(refusal) => match refusal.code().as_deref() {
+            // Connection trouble, resources, operator intervention, lock and statement timeouts.
+            Some(code) if ["08", "53", "57", "55"].iter().any(|class| code.starts_with(class)) => {
+                StoreError::Unavailable(text)
+            }
+            Some("3D000" | "28000" | "28P01" | "42501") => StoreError::Setup(text),
+            _ => StoreError::Failed(text),
+        },
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::WorkerCrashed => StoreError::Unavailable(text),
+        _ => StoreError::Failed(text),
+    }
+}
+
+async fn select<'e>(executor: impl Executor<'e, Database = Postgres>, query: Query) -> Result<Vec<Row>, sqlx::Error> {
+    let arguments = arguments(&query.params)?;
+    let rows = sqlx::query_with(AssertSqlSafe(query.sql.into_owned()), arguments).fetch_all(executor).await?;
+    rows.iter().map(own).collect()
+}
+
+async fn run(connection: &mut sqlx::PgConnection, statement: Statement) -> Result<bool, sqlx::Error> {
+    match statement {
+        Statement::Run(query) => execute(connection, query).await.map(|_| true),
+        Statement::Expect { query, rows } => Ok(execute(connection, query).await? == rows),
+        Statement::Upsert { rows, .. } if rows.is_empty() => Ok(true),
+        Statement::Upsert { table, rows } => {
+            let arguments = columns(&table.columns, rows)?;
+            sqlx::query_with(AssertSqlSafe(upsert(&table)), arguments).execute(connection).await.map(|_| true)
+        }
+        Statement::Delete { keys, .. } if keys.is_empty() => Ok(true),
+        Statement::Delete { table, keys } => {
+            let arguments = columns(table.key(), keys)?;
+            sqlx::query_with(AssertSqlSafe(delete(&table)), arguments).execute(connection).await.map(|_| true)
+        }
+        Statement::CreateTable(table) => connection.execute(AssertSqlSafe(table.create("\"C\""))).await.map(|_| true),
+        Statement::CreateIndexes(table) => {
+            for index in table.create_indexes() {
+                connection.execute(AssertSqlSafe(index)).await?;
+            }
+            Ok(true)
+        }
+    }
+}
+
+async fn execute(connection: &mut sqlx::PgConnection, query: Query) -> Result<u64, sqlx::Error> {
+    let arguments = arguments(&query.params)?;
+    let done = sqlx::query_with(AssertSqlSafe(query.sql.into_owned()), arguments).execute(connection).await?;
+    Ok(done.rows_affected())
+}
+
+fn upsert(table: &Table) -> String {
+    let names = |columns: &[super::Column]| columns.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    let sets: Vec<String> = names(table.values()).iter().map(|it| format!("{it} = excluded.{it}")).collect();
+    let action = if sets.is_empty() { "do nothing".to_owned() } else { format!("do update set {}", sets.join(", ")) };
+    format!(
+        "insert into {} ({}) select * from unnest({}) on conflict ({}) {action}",
+        table.name,
+        names(&table.columns).join(", "),
+        places(&table.columns),
+        names(table.key()).join(", "),
+    )
+}
+
+fn delete(table: &Table) -> String {
+    let names: Vec<&str> = table.key().iter().map(|it| it.name.as_str()).collect();
+    let same: Vec<String> = names.iter().map(|it| format!("{}.{it} = gone.{it}", table.name)).collect();
+    format!(
+        "delete from {} using unnest({}) as gone ({}) where {}",
+        table.name,
+        places(table.key()),
+        names.join(", "),
+        same.join(" and "),
+    )
+}
+
+fn places(columns: &[super::Column]) -> String {
+    let places: Vec<String> = columns
+        .iter()
+        .enumerate()
+        .map(|(n, column)| {
+            let holds = match column.holds {
+                Holds::Int => "bigint",
+                Holds::Real => "double precision",
+                Holds::Text => "text",
+            };
+            format!("${}::{holds}[]", n + 1)
+        })
+        .collect();
+    places.join(", ")
+}
+
+/// Turns rows into one array per column, as `unnest` takes them.
+fn columns(columns: &[super::Column], rows: Vec<Vec<Value>>) -> Result<PgArguments, sqlx::Error> {
+    let mut arguments = PgArguments::default();
+    let mut rows: Vec<_> = rows.into_iter().map(Vec::into_iter).collect();
+    for column in columns {
+        let values = rows.iter_mut().map(|row| row.next().unwrap_or(Value::Null));
+        let wrong = |value: &Value| sqlx::Error::Encode(format!("{} cannot hold {value:?}", column.name).into());
+        let added = match column.holds {
+            Holds::Int => {
+                let values: Result<Vec<Option<i64>>, _> = values
+                    .map(|value| match value {
+                        Value::Null => Ok(None),
+                        Value::Int(it) => Ok(Some(it)),
+                        other => Err(wrong(&other)),
+                    })
+                    .collect();
+                arguments.add(values?)
+            }
+            Holds::Real => {
+                let values: Result<Vec<Option<f64>>, _> = values
+                    .map(|value| match value {
+                        Value::Null => Ok(None),
+                        Value::Real(it) => Ok(Some(it)),
+                        Value::Int(it) => Ok(Some(it as f64)),
+                        other => Err(wrong(&other)),
+                    })
+                    .collect();
+                arguments.add(values?)
+            }
+            Holds::Text => {
+                let values: Result<Vec<Option<String>>, _> = values
+                    .map(|value| match value {
+                        Value::Null => Ok(None),
+                        Value::Text(it) => Ok(Some(it)),
+                        other => Err(wrong(&other)),
+                    })
+                    .collect();
+                arguments.add(values?)
+            }
+        };
+        added.map_err(sqlx::Error::Encode)?;
+    }
+    Ok(arguments)
+}
+
+fn arguments(params: &[Value]) -> Result<PgArguments, sqlx::Error> {
+    let mut arguments = PgArguments::default();
+    for value in params {
+        match value {
+            Value::Null => arguments.add(Untyped),
+            Value::Int(it) => arguments.add(it),
+            Value::Real(it) => arguments.add(it),
+            Value::Text(it) => arguments.add(it),
+            Value::Bytes(it) => arguments.add(it),
+        }
+        .map_err(sqlx::Error::Encode)?;
+    }
+    Ok(arguments)
+}
+
+/// A null whose type the server finds out from where it is used.
+struct Untyped;
+
+impl sqlx::Type<Postgres> for Untyped {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(Oid(0))
+    }
+}
+
+impl sqlx::Encode<'_, Postgres> for Untyped {
+    fn encode_by_ref(
+        &self,
+        _: &mut sqlx::postgres::PgArgumentBuffer,
+    ) -> Result<sqlx::encode::IsNull, sqlx::error::BoxDynError> {
+        Ok(sqlx::encode::IsNull::Yes)
+    }
+}
+
+fn own(row: &PgRow) -> Result<Row, sqlx::Error> {
+    let value = |column: &sqlx::postgres::PgColumn| -> Result<Value, sqlx::Error> {
+        let at = column.ordinal();
+        Ok(match column.type_info().name() {
+            "INT8" => row.try_get::<Option<i64>, _>(at)?.into(),
+            "INT4" => row.try_get::<Option<i32>, _>(at)?.map(i64::from).into(),
+            "BOOL" => row.try_get::<Option<bool>, _>(at)?.into(),
+            "FLOAT8" => row.try_get::<Option<f64>, _>(at)?.into(),
+            "BYTEA" => row.try_get::<Option<Vec<u8>>, _>(at)?.into(),
+            _ => row.try_get_unchecked::<Option<String>, _>(at)?.into(),
+        })
+    };
+    row.columns().iter().map(value).collect::<Result<_, _>>().map(Row)
+}

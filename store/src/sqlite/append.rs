@@ -1,0 +1,198 @@
+//! Decides and writes a batch on SQLite, in the one thread that writes.
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::rows;
+use crate::batch::Prepared;
+use crate::chain::{self, Hash};
+use crate::sql::{SqliteDatabase, sqlite_failed};
+use crate::writer::Appended;
+use crate::{Claim, Clock, Commit, CommitError, Guard, Receipt, Remember, Remembered, StoreError, StreamId};
+
+/// The exit code after a failed write: the log's file cannot be trusted to have what memory says it has.
+const EXIT_IO_ERROR: i32 = 74;
+
+/// Appends batches to `log.db`.
+pub(crate) struct SqliteAppender {
+    database: SqliteDatabase,
+    clock: Clock,
+}
+
+impl SqliteAppender {
+    pub(crate) fn new(database: SqliteDatabase, clock: Clock) -> Self {
+        Self { database, clock }
+    }
+
+    pub(crate) async fn append(&self, batch: Vec<Prepared>) -> Result<Appended, StoreError> {
+        let clock = self.clock.clone();
+        let place = self.database.place().to_owned();
+        self.database
+            .write(move |connection| {
+                append_batch(connection, &clock, &batch).map_err(|error| {
+                    end_if_unwritable(&place, &error);
+                    sqlite_failed(&place, &error)
+                })
+            })
+            .await?
+    }
+}
+
+/// A sync error ends the process: nothing may be acknowledged after a write whose fate is unknown.
+fn end_if_unwritable(place: &str, error: &rusqlite::Error) {
+    use ErrorCode::{DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly, SystemIoFailure};
+    let code = error.sqlite_error_code();
+    if matches!(code, Some(SystemIoFailure | DiskFull | DatabaseCorrupt | NotADatabase | ReadOnly)) {
+        tracing::error!(place, %error, "the log cannot be written: stopping, so that nothing is acknowledged that is not stored");
+        std::process::exit(EXIT_IO_ERROR);
+    }
+}
+
+fn append_batch(connection: &mut Connection, clock: &Clock, batch: &[Prepared]) -> rusqlite::Result<Appended> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let (before, last_recorded, previous): (i64, i64, Hash) = transaction
+        .prepare_cached("select position, recorded_at, link from head")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let recorded_at = clock.now_micros().max(last_recorded);
+    let mut head = before;
+    let mut leaves: Vec<Hash> = Vec::new();
+    let mut outcomes = Vec::with_capacity(batch.len());
+    for prepared in batch {
+        if let Some(refusal) = refusal(&transaction, recorded_at, &prepared.commit)? {
+            outcomes.push(Err(refusal));
+            continue;
+        }
+        let first = head;
+        write(&transaction, &prepared.commit, &mut head, recorded_at)?;
+        leaves.extend(&prepared.leaves);
+        // A commit without events stands at the head as it found it.
+        outcomes.push(Ok(Receipt { first: (first + 1).min(head), last: head, recorded_at }));
+    }
+    if head > before {
+        let link = chain::link(&previous, before + 1, recorded_at, leaves.iter());
+        transaction
+            .prepare_cached(
+                "insert into batches (first_position, events, recorded_at, leaves, link) values ($1, $2, $3, $4, $5)",
+            )?
+            .execute(params![before + 1, head - before, recorded_at, leaves.as_flattened(), link])?;
+        transaction.prepare_cached("update head set position = $1, recorded_at = $2, link = $3")?.execute(params![
+            head,
+            recorded_at,
+            link
+        ])?;
+    }
+    transaction.commit()?;
+    Ok(Appended { outcomes, head })
+}
+
+/// The first reason not to take the commit, in the order that both stores keep.
+fn refusal(log: &Transaction<'_>, now: i64, commit: &Commit) -> rusqlite::Result<Option<CommitError>> {
+    if let Some(remember) = &commit.remember
+        && let Some(known) = remembered(log, now, remember)?
+    {
+        return Ok(Some(CommitError::KeyUsed(known)));
+    }
+    let appended = commit.appends.iter().map(|append| (&append.stream, append.expected));
+    let guarded = commit.guards.iter().filter_map(|guard| match guard {
+        Guard::At { stream, sequence } => Some((stream, *sequence)),
+        Guard::Held { .. } | Guard::Empty { .. } => None,
+    });
+    for (stream, expected) in appended.chain(guarded) {
+        let actual = sequence_of(log, stream)?;
+        if actual != expected {
+            return Ok(Some(CommitError::Conflict { stream: stream.clone(), expected, actual }));
+        }
+    }
+    for take in &commit.takes {
+        if let Some(holder) = holder_of(log, &take.claim)?
+            && !commit.releases.contains(&take.claim)
+        {
+            return Ok(Some(CommitError::ClaimTaken { claim: take.claim.clone(), holder }));
+        }
+    }
+    for guard in &commit.guards {
+        if let Guard::Held { claim, holder } = guard
+            && holder_of(log, claim)?.as_ref() != Some(holder)
+        {
+            return Ok(Some(CommitError::ClaimNotHeld { claim: claim.clone(), holder: holder.clone() }));
+        }
+    }
+    for guard in &commit.guards {
+        if let Guard::Empty { scope } = guard
+            && log.prepare_cached("select 1 from claims where scope = $1 limit 1")?.exists([scope])?
+        {
+            return Ok(Some(CommitError::ScopeNotEmpty { scope: scope.clone() }));
+        }
+    }
+    rows::refusal(log, &commit.rows)
+}
+
+fn write(log: &Transaction<'_>, commit: &Commit, head: &mut i64, recorded_at: i64) -> rusqlite::Result<()> {
+    let mut insert = log.prepare_cached(
+        "insert into events (position, aggregate_type, aggregate_id, sequence, event_type, event_version,
+                             payload, metadata, event_id, workspace_id, recorded_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    )?;
+    for append in &commit.appends {
+        for (sequence, event) in (append.expected + 1..).zip(&append.events) {
+            *head += 1;
+            insert.execute(params![
+                *head,
+                append.stream.aggregate_type,
+                append.stream.aggregate_id,
+                sequence,
+                event.event_type,
+                event.event_version,
+                event.payload,
+                event.metadata,
+                event.event_id.to_string(),
+                event.workspace_id.map(|id| id.to_string()),
+                recorded_at,
+            ])?;
+        }
+    }
+    for claim in &commit.releases {
+        log.prepare_cached("delete from claims where scope = $1 and key = $2")?.execute([&claim.scope, &claim.key])?;
+    }
+    for take in &commit.takes {
+        log.prepare_cached("insert into claims (scope, key, holder_type, holder_id) values ($1, $2, $3, $4)")?
+            .execute([&take.claim.scope, &take.claim.key, &take.holder.aggregate_type, &take.holder.aggregate_id])?;
+    }
+    for row in &commit.rows {
+        rows::apply(log, row)?;
+    }
+    if let Some(Remember { key, fingerprint, outcome, expires_at }) = &commit.remember {
+        log.prepare_cached(
+            "insert or replace into remembered_commands
+                 (principal, route, key, fingerprint, outcome, position, expires_at)
+             values ($1, $2, $3, $4, $5, $6, $7)",
+        )?
+        .execute(params![key.principal, key.route, key.key, fingerprint, outcome, *head, expires_at])?;
+    }
+    Ok(())
+}
+
+fn sequence_of(log: &Transaction<'_>, stream: &StreamId) -> rusqlite::Result<i64> {
+    log.prepare_cached("select coalesce(max(sequence), 0) from events where aggregate_type = $1 and aggregate_id = $2")?
+        .query_row([&stream.aggregate_type, &stream.aggregate_id], |row| row.get(0))
+}
+
+fn holder_of(log: &Transaction<'_>, claim: &Claim) -> rusqlite::Result<Option<StreamId>> {
+    log.prepare_cached("select holder_type, holder_id from claims where scope = $1 and key = $2")?
+        .query_row([&claim.scope, &claim.key], |row| {
+            Ok(StreamId { aggregate_type: row.get(0)?, aggregate_id: row.get(1)? })
+        })
+        .optional()
+}
+
+fn remembered(log: &Transaction<'_>, now: i64, remember: &Remember) -> rusqlite::Result<Option<Remembered>> {
+    let key = &remember.key;
+    log.prepare_cached(
+        "select fingerprint, outcome, position
+         from remembered_commands
+         where principal = $1 and route = $2 and key = $3 and (expires_at is null or expires_at > $4)",
+    )?
+    .query_row(params![key.principal, key.route, key.key, now], |row| {
+        Ok(Remembered { fingerprint: row.get(0)?, outcome: row.get(1)?, position: row.get(2)? })
+    })
+    .optional()
+}

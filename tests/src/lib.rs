@@ -1,0 +1,17 @@
+//! What the tests of Muster stand on: both databases, a model of the log, and words to write commits with.
+//!
+//! | module | what it gives |
+//! |---|---|
+//! | [`postgres`] | a private PostgreSQL cluster that goes away with the process |
+//! | [`stores`] | one test, run on SQLite and on PostgreSQL: [`both_stores!`] and [`stores::Bench`] |
+//! | [`commits`] | short ways to write streams, events, claims and commits |
+//! | [`model`] | the log's contract in its plainest form, for property tests |
+//!
+//! The tests themselves are in `tests/`: `log` is the conformance suite of the store, `architecture` holds the
+//! shape of the source.
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
+
+pub mod commits;
+pub mod model;
+pub mod postgres;
+pub mod stores;

@@ -1,0 +1,17 @@
+//! The conformance suite of the event log: every rule of its contract, on SQLite and on PostgreSQL.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod appends;
+mod batches;
+mod claims;
+mod conflicts;
+mod guards;
+mod keys;
+mod malformed;
+mod opening;
+mod rows;
+mod schedules;
+mod tampering;
+mod time;
+mod waking;
+mod writers;
