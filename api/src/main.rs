@@ -1,2 +1,11 @@
-//! The `muster` binary.
-fn main() {}
+//! The `muster` binary: reads the command line and runs what it asks for.
+
+use std::process::ExitCode;
+
+use api::cli::Cli;
+use clap::Parser;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    api::cli::run(Cli::parse()).await
+}

@@ -197,6 +197,7 @@ fn agent_events() -> Vec<AgentEvent> {
         },
         AgentEvent::AgentStatusChanged { from: AgentStatus::Active, to: AgentStatus::Probation, changed_at: noon() },
         AgentEvent::AgentCredentialsRotated { credential_id: id(8), rotated_at: noon() },
+        AgentEvent::AgentSupervisorLost { supervisor_agent_id: id(31), lost_at: noon() },
         AgentEvent::AgentDeleted { deleted_at: noon() },
     ]
 }

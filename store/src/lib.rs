@@ -15,6 +15,7 @@ pub mod sql;
 
 mod accounts;
 mod batch;
+mod checkpoints;
 mod clock;
 mod commit;
 mod error;

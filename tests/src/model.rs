@@ -6,7 +6,7 @@ use store::{Claim, CommandKey, Commit, CommitError, Guard, Remembered, RowChange
 use uuid::Uuid;
 
 /// A log that is obviously right, to hold the real ones against.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Model {
     /// In the order of their positions.
     pub events: Vec<Recorded>,
@@ -56,7 +56,9 @@ impl Model {
     fn check_key(&self, commit: &Commit, now: i64) -> Result<(), CommitError> {
         let Some(asked) = &commit.remember else { return Ok(()) };
         match self.remembered.iter().find(|(key, _, _)| *key == asked.key) {
-            Some((_, before, expires)) if expires.is_none_or(|at| at > now) => Err(CommitError::KeyUsed(before.clone())),
+            Some((_, before, expires)) if expires.is_none_or(|at| at > now) => {
+                Err(CommitError::KeyUsed(before.clone()))
+            }
             _ => Ok(()),
         }
     }

@@ -250,7 +250,10 @@ fn free_port() -> Result<u16> {
 /// Sends a signal to processes, some of which may be gone already.
 fn signal(name: &str, pids: &[u32]) -> Result<()> {
     for pid in pids {
-        Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &pid.to_string()]).stderr(Stdio::null()).status()?;
+        Command::new("sh")
+            .args(["-c", "kill -s \"$0\" \"$1\"", name, &pid.to_string()])
+            .stderr(Stdio::null())
+            .status()?;
     }
     Ok(())
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use sqlx::AssertSqlSafe;
-use store::{Clock, Commit, CommitError, EventLog, Location, Receipt, Settings, StoreError, StoredEvent, Stores, StreamId};
+use store::{
+    Clock, Commit, CommitError, EventLog, Location, Receipt, Settings, StoreError, StoredEvent, Stores, StreamId,
+};
 use tempfile::TempDir;
 
 use crate::postgres;
@@ -142,7 +144,9 @@ impl Bench {
     pub async fn tamper(&self, sql: &str) {
         let done = match &self.location {
             Location::Sqlite(_) => self.drop_triggers_and_run(sql),
-            Location::Postgres(url) => run_on_postgres(url, &format!("set session_replication_role = replica; {sql}")).await,
+            Location::Postgres(url) => {
+                run_on_postgres(url, &format!("set session_replication_role = replica; {sql}")).await
+            }
         };
         done.expect("the log is tampered with");
     }
@@ -171,9 +175,10 @@ pub fn noon() -> DateTime<Utc> {
 
 async fn run_on_postgres(url: &str, sql: &str) -> anyhow::Result<()> {
     let mut connection = postgres::connect(url).await?;
-    let schema: String = sqlx::query_scalar("select table_schema::text from information_schema.tables where table_name = 'events'")
-        .fetch_one(&mut connection)
-        .await?;
+    let schema: String =
+        sqlx::query_scalar("select table_schema::text from information_schema.tables where table_name = 'events'")
+            .fetch_one(&mut connection)
+            .await?;
     let sql = format!("set search_path to {schema}; {sql}");
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await?;
     Ok(())

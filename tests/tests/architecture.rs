@@ -53,7 +53,8 @@ fn crates_use_only_the_crates_they_may() {
 
 #[test]
 fn every_file_opens_with_a_sentence_that_says_what_it_is_for() {
-    let silent: Vec<PathBuf> = sources(&root()).into_iter().filter(|file| !opens_with_a_sentence(&read(file))).collect();
+    let silent: Vec<PathBuf> =
+        sources(&root()).into_iter().filter(|file| !opens_with_a_sentence(&read(file))).collect();
     assert_eq!(silent, Vec::<PathBuf>::new());
 }
 
@@ -130,8 +131,12 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn opens_with_a_sentence(source: &str) -> bool {
-    let opening: Vec<&str> =
-        source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).take_while(|it| !it.is_empty()).collect();
+    let opening: Vec<&str> = source
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .map(str::trim)
+        .take_while(|it| !it.is_empty())
+        .collect();
     opening.last().is_some_and(|it| it.ends_with(['.', '?', '!', ':']))
 }
 

@@ -6,6 +6,7 @@ mod delete;
 #[cfg(test)]
 mod examples;
 mod level;
+mod lose_supervisor;
 mod rotate_credentials;
 mod status;
 
@@ -18,6 +19,7 @@ pub use change::ChangeAgent;
 pub use create::CreateAgent;
 pub use delete::DeleteAgent;
 pub use level::AgentLevel;
+pub use lose_supervisor::LoseSupervisor;
 pub use rotate_credentials::RotateCredentials;
 pub use status::AgentStatus;
 
@@ -76,6 +78,8 @@ pub enum AgentCommand {
     Change(ChangeAgent),
     /// See [`RotateCredentials`].
     RotateCredentials(RotateCredentials),
+    /// See [`LoseSupervisor`].
+    LoseSupervisor(LoseSupervisor),
     /// See [`DeleteAgent`].
     Delete(DeleteAgent),
 }
@@ -150,6 +154,13 @@ pub enum AgentEvent {
         /// When it happened.
         rotated_at: DateTime<Utc>,
     },
+    /// The agent's supervisor is gone, and it reports to nobody now.
+    AgentSupervisorLost {
+        /// Who is gone.
+        supervisor_agent_id: AgentId,
+        /// When it happened.
+        lost_at: DateTime<Utc>,
+    },
     /// The agent is out of use.
     AgentDeleted {
         /// When it happened.
@@ -162,6 +173,7 @@ event_kinds! { AgentEvent of Agent {
     AgentDetailsChanged "1" "The owner changed an agent's name, role, capabilities, settings or supervisor."
     AgentStatusChanged "1" "An agent was made active, put on probation, set aside or terminated."
     AgentCredentialsRotated "1" "An agent got a new key, and its old one was made void."
+    AgentSupervisorLost "1" "An agent's supervisor was removed, so the agent reports to nobody."
     AgentDeleted "1" "The owner removed an agent."
 }}
 
@@ -202,6 +214,7 @@ impl Agent {
             AgentCommand::Create(it) => create::decide(self, it),
             AgentCommand::Change(it) => change::decide(self, it),
             AgentCommand::RotateCredentials(it) => rotate_credentials::decide(self, it),
+            AgentCommand::LoseSupervisor(it) => lose_supervisor::decide(self, it),
             AgentCommand::Delete(it) => delete::decide(self, it),
         }
     }
@@ -279,6 +292,11 @@ impl Aggregate for Agent {
                     live.credential_id = credential_id;
                 }
             }
+            AgentEvent::AgentSupervisorLost { supervisor_agent_id: _, lost_at: _ } => {
+                if let Self::Live(live) = self {
+                    live.supervisor_agent_id = None;
+                }
+            }
             AgentEvent::AgentDeleted { deleted_at: _ } => {
                 if let Some(workspace_id) = self.workspace() {
                     *self = Self::Deleted { workspace_id };
@@ -321,9 +339,9 @@ impl Entity for Agent {
                 let code = Scope::agent_codes(live.workspace_id).claim(&live.code);
                 [code].into_iter().chain(live.place()).map(Demand::Release).collect()
             }
-            AgentEvent::AgentDetailsChanged { .. } | AgentEvent::AgentCredentialsRotated { .. } => {
-                vec![]
-            }
+            AgentEvent::AgentDetailsChanged { .. }
+            | AgentEvent::AgentCredentialsRotated { .. }
+            | AgentEvent::AgentSupervisorLost { .. } => vec![],
         }
     }
 }

@@ -53,11 +53,8 @@ async fn one_conflict_keeps_the_whole_commit_out(bench: Bench) {
     let (a, b, c) = (stream("a"), stream("b"), stream("c"));
     bench.commit(one(&b, 0)).await.unwrap();
     let slug = claim("slug", "x");
-    let all = Commit::default()
-        .append(&a, 0, events(1))
-        .append(&b, 0, events(1))
-        .append(&c, 0, events(1))
-        .take(&slug, &a);
+    let all =
+        Commit::default().append(&a, 0, events(1)).append(&b, 0, events(1)).append(&c, 0, events(1)).take(&slug, &a);
     let refusal = bench.commit(all).await.unwrap_err();
     assert_eq!(refusal, CommitError::Conflict { stream: b, expected: 0, actual: 1 });
     assert_eq!(bench.stream(&a).await, []);

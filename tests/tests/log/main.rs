@@ -5,6 +5,7 @@ mod appends;
 mod batches;
 mod claims;
 mod conflicts;
+mod facade;
 mod guards;
 mod keys;
 mod malformed;

@@ -89,7 +89,10 @@ async fn refused_somehow(bench: &Bench, commit: Commit) {
     let outcome = bench.commit(commit).await;
     let known = matches!(
         outcome,
-        Err(CommitError::Malformed(_) | CommitError::Conflict { .. } | CommitError::ClaimTaken { .. } | CommitError::EmailTaken)
+        Err(CommitError::Malformed(_)
+            | CommitError::Conflict { .. }
+            | CommitError::ClaimTaken { .. }
+            | CommitError::EmailTaken)
     );
     assert!(known, "{outcome:?} for {shown}");
     nothing_landed(bench).await;

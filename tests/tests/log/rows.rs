@@ -45,7 +45,8 @@ async fn an_address_belongs_to_one_account(bench: Bench) {
 async fn a_refused_address_leaves_no_events(bench: Bench) {
     bench.commit(add(&account("ada@example.org"))).await.unwrap();
     let second = account("ada@example.org");
-    let commit = one(&stream("a"), 0).row(RowChange::AddSession(session(&second, 1))).row(RowChange::AddAccount(second));
+    let commit =
+        one(&stream("a"), 0).row(RowChange::AddSession(session(&second, 1))).row(RowChange::AddAccount(second));
     assert_eq!(bench.commit(commit).await, Err(CommitError::EmailTaken));
     assert_eq!(bench.everything().await, []);
     assert!(bench.log().accounts().session(&[1]).await.unwrap().is_none());
@@ -176,11 +177,8 @@ async fn expired_sessions_are_forgotten_and_others_kept(bench: Bench) {
     let now = bench.clock.now_micros();
     let over = SignInSession { expires_at: now, ..session(&ada, 1) };
     let open = SignInSession { expires_at: now + 1, ..session(&ada, 2) };
-    let rows = vec![
-        RowChange::AddAccount(ada),
-        RowChange::AddSession(over.clone()),
-        RowChange::AddSession(open.clone()),
-    ];
+    let rows =
+        vec![RowChange::AddAccount(ada), RowChange::AddSession(over.clone()), RowChange::AddSession(open.clone())];
     bench.commit(Commit::of_rows(rows)).await.unwrap();
     bench.log().forget_expired().await.unwrap();
     assert!(bench.log().accounts().session(&over.token_hash).await.unwrap().is_none());
@@ -206,7 +204,7 @@ fn credential(agent_id: Uuid, key: u8) -> Credential {
         credential_id: Uuid::now_v7(),
         agent_id,
         workspace_id: Uuid::now_v7(),
-        project_id: (key % 2 == 0).then(Uuid::now_v7),
+        project_id: key.is_multiple_of(2).then(Uuid::now_v7),
         standing: "active".into(),
         key_hash: vec![key; 32],
         created_at: 1,

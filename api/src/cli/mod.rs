@@ -1,0 +1,94 @@
+//! The command line: one subcommand per file, exit codes that mean something.
+
+mod admin;
+mod log;
+mod logging;
+mod output;
+mod progress;
+mod projections;
+mod serve;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use store::StoreError;
+
+pub use settings::StoreArgs;
+
+/// A check found something wrong: differences, tampering, parked streams.
+const FOUND: u8 = 1;
+/// The store cannot be used: away, in use by another server, damaged, or made by a newer muster.
+const STORE: u8 = 3;
+/// Something else failed.
+const FAILED: u8 = 4;
+
+/// The system of record and control plane for fleets of AI coding agents.
+#[derive(Debug, Parser)]
+#[command(
+    name = "muster",
+    version,
+    max_term_width = 110,
+    after_help = "Every option can also be set by the environment variable named beside it; the option wins.\n\n\
+        Exit codes: 0 done; 1 a check found something wrong; 2 wrong usage or settings; 3 the store cannot be used;\n\
+        4 something else failed; 74 the log could not be written, so the server stopped before acknowledging anything more."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    logging: logging::LoggingArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the server
+    Serve(serve::ServeArgs),
+    /// Look at, rebuild and verify read models
+    #[command(subcommand)]
+    Projections(projections::ProjectionsCommand),
+    /// Verify and measure the event log
+    #[command(subcommand)]
+    Log(log::LogCommand),
+    /// Things only an operator may do
+    #[command(subcommand)]
+    Admin(admin::AdminCommand),
+    /// Print the OpenAPI document
+    Openapi,
+}
+
+/// Why a subcommand did not succeed.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{0}")]
+    Found(String),
+    #[error(transparent)]
+    Other(#[from] anyhow::Error),
+}
+
+/// Runs one command to its end and says how it ended.
+pub async fn run(cli: Cli) -> ExitCode {
+    logging::start(&cli.logging);
+    let ended = match cli.command {
+        Command::Serve(args) => serve::run(&cli.store, args).await,
+        Command::Projections(command) => projections::run(&cli.store, command).await,
+        Command::Log(command) => log::run(&cli.store, command).await,
+        Command::Admin(command) => admin::run(&cli.store, command).await,
+        Command::Openapi => output::json(&crate::openapi()).map_err(Failure::from),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure);
+            ExitCode::from(match failure {
+                Failure::Found(_) => FOUND,
+                Failure::Store(_) => STORE,
+                Failure::Other(_) => FAILED,
+            })
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `muster serve`: opens the stores, starts what runs in the background, and answers until it is told to stop.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::projections::{Engine, ProjectionStatus, State};
+use clap::Args;
+use commands::Executor;
+use reactors::Runner;
+use store::{Clock, EventLog, Stores};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::{Failure, StoreArgs, output};
+use crate::{App, HttpSettings, Limits, demo};
+
+/// How long requests in flight may take once the server has been told to stop.
+const GRACE: Duration = Duration::from_secs(15);
+/// How often expired keys and sessions are swept out.
+const SWEEP: Duration = Duration::from_secs(600);
+/// How long to wait for read models before saying how far they are.
+const CATCH_UP: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    /// The port to listen on; 0 takes a free one
+    #[arg(long, env = "API_PORT", default_value_t = 3001)]
+    port: u16,
+    /// The address to listen on; 0.0.0.0 for every network
+    #[arg(long, env = "API_HOST", default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// Fill an empty log with two weeks of a small fleet, and print a login and a key to try
+    #[arg(long)]
+    demo: bool,
+    /// Requests a minute, as owner=100,agent=60,address=300, or off
+    #[arg(long, env = "MUSTER_RATE_LIMITS", default_value = "owner=100,agent=60", value_parser = Limits::parse)]
+    rate_limits: Limits,
+    /// The secret that GitHub signs its webhooks with
+    #[arg(long, env = "GITHUB_WEBHOOK_SECRET", hide_env_values = true)]
+    github_webhook_secret: Option<String>,
+    /// Keys the hashes of session cookies, at least 32 characters; made on first start and kept when not given
+    #[arg(long, env = "SESSION_SECRET", hide_env_values = true, value_parser = session_secret)]
+    session_secret: Option<String>,
+}
+
+pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failure> {
+    let clock = Clock::default();
+    let stores = store.open(true, clock.clone()).await?;
+    let engine = Arc::new(Engine::start(
+        Arc::clone(&stores.log),
+        stores.views.clone(),
+        ::projections::all(),
+        Default::default(),
+    ));
+    let executor = Arc::new(Executor::new(Arc::clone(&stores.log)));
+    let reactors =
+        Runner::start(reactors::all(), Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
+    let settings = HttpSettings {
+        limits: args.rate_limits,
+        session_secret: args.session_secret,
+        github_webhook_secret: args.github_webhook_secret,
+    };
+    let app = App::new(&stores, executor, Arc::clone(&engine), settings).await?;
+    let tour = if args.demo { demo::fill(&app, &clock).await? } else { None };
+
+    let address = SocketAddr::new(args.host, args.port);
+    let listener = TcpListener::bind(address).await.map_err(|e| {
+        anyhow::anyhow!("cannot listen on {address} (--host and --port, API_HOST and API_PORT): {e}")
+    })?;
+    greet(&stores, &engine, listener.local_addr().map_err(anyhow::Error::from)?, tour).await?;
+
+    let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
+    answer(listener, &app).await?;
+    sweeper.abort();
+    reactors.shutdown().await;
+    engine.shutdown().await;
+    Ok(())
+}
+
+/// Answers requests until the process is told to stop, then finishes those in flight.
+async fn answer(listener: TcpListener, app: &Arc<App>) -> anyhow::Result<()> {
+    let service = crate::router(Arc::clone(app)).into_make_service_with_connect_info::<SocketAddr>();
+    let stopping = app.stopping();
+    let server = axum::serve(listener, service).with_graceful_shutdown(async move { stopping.await });
+    let server = tokio::spawn(server.into_future());
+    told_to_stop().await?;
+    tracing::info!("stopping: requests in flight are finished first");
+    // Streams end and no new connection is taken from here on.
+    app.stop();
+    match tokio::time::timeout(GRACE, server).await {
+        Ok(ended) => Ok(ended??),
+        Err(_) => {
+            tracing::warn!(grace_seconds = GRACE.as_secs(), "some requests did not end in time");
+            Ok(())
+        }
+    }
+}
+
+async fn told_to_stop() -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+async fn greet(stores: &Stores, engine: &Engine, address: SocketAddr, tour: Option<demo::Tour>) -> Result<(), Failure> {
+    let head = stores.log.head().await?;
+    let names: Vec<_> = ::projections::all().iter().map(|it| it.name()).collect();
+    engine.wait_for(&names, head.position, CATCH_UP).await;
+    output::line(format!("muster {} on http://{address}/api", env!("CARGO_PKG_VERSION")));
+    output::line(format!("  store       {}", stores.place));
+    output::line(format!("  head        position {} in epoch {}", head.position, head.epoch));
+    for status in engine.status().await? {
+        output::line(format!("  projection  {}", describe(&status)));
+    }
+    output::line(format!("  docs        http://{address}/docs"));
+    if let Some(tour) = tour {
+        output::line(tour.describe(&address.to_string()));
+    }
+    Ok(())
+}
+
+/// One line on one read model.
+pub(super) fn describe(it: &ProjectionStatus) -> String {
+    let state = match it.state {
+        State::Running => "running",
+        State::Rebuilding => "rebuilding",
+        State::Halted => "halted",
+    };
+    let mut line = format!("{} v{} {state} at {} of {}", it.name, it.version, it.checkpoint, it.head);
+    if it.lag_events > 0 {
+        line += &format!(", {} events ({:.1} s) behind", it.lag_events, it.lag_seconds);
+    }
+    if !it.parked.is_empty() {
+        line += &format!(", {} streams parked", it.parked.len());
+    }
+    if let Some(error) = &it.last_error {
+        line += &format!(", last error: {error}");
+    }
+    line
+}
+
+async fn sweep(log: Arc<EventLog>) {
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        if let Err(error) = log.forget_expired().await {
+            tracing::warn!(%error, "expired keys and sessions were not swept out");
+        }
+    }
+}
+
+fn session_secret(text: &str) -> Result<String, String> {
+    if text.chars().count() < 32 {
+        return Err("SESSION_SECRET must have at least 32 characters".to_owned());
+    }
+    Ok(text.to_owned())
+}

@@ -1,0 +1,49 @@
+//! Where the stores are, from options and environment.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use store::{Clock, Location, Settings, StoreError, Stores};
+
+/// Where the stores are.
+#[derive(Debug, Args)]
+pub struct StoreArgs {
+    /// Keep everything in this PostgreSQL database (postgres://user:password@host/database) and not in a folder
+    #[arg(long, global = true, env = "DATABASE_URL", hide_env_values = true, value_parser = database_url)]
+    database_url: Option<String>,
+    /// The folder for the embedded SQLite log and its read models
+    #[arg(long, global = true, env = "MUSTER_DATA_DIR", default_value = "./data")]
+    data_dir: PathBuf,
+}
+
+impl StoreArgs {
+    /// Opens the stores. A server, or a tool that writes, takes a data folder for itself.
+    pub(super) async fn open(&self, exclusive: bool, clock: Clock) -> Result<Stores, StoreError> {
+        Stores::open(Settings { location: self.location(), clock, exclusive }).await
+    }
+
+    fn location(&self) -> Location {
+        match &self.database_url {
+            Some(url) => Location::Postgres(url.clone()),
+            None => Location::Sqlite(self.data_dir.clone()),
+        }
+    }
+}
+
+fn database_url(text: &str) -> Result<String, String> {
+    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        return Ok(text.to_owned());
+    }
+    Err("DATABASE_URL must begin with postgres:// (leave it out to use the embedded SQLite)".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_url_that_is_not_postgresql_is_refused_by_name() {
+        assert!(database_url("postgres://localhost/muster").is_ok());
+        assert!(database_url("mysql://localhost/muster").is_err_and(|error| error.contains("DATABASE_URL")));
+    }
+}

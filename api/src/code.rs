@@ -1,0 +1,112 @@
+//! Every error code that an answer can carry, with its status: the document's first, then the design's own.
+
+use axum::http::StatusCode;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $status:literal $text:literal)+) => {
+        /// What went wrong, in the words that clients match on.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Code {
+            /// All of them.
+            pub const ALL: &'static [Code] = &[$(Code::$name),+];
+
+            /// The code as it stands in an error body.
+            pub fn text(self) -> &'static str {
+                match self { $(Code::$name => $text,)+ }
+            }
+
+            /// The status it is answered with.
+            pub fn status(self) -> StatusCode {
+                let status = match self { $(Code::$name => $status,)+ };
+                StatusCode::from_u16(status).expect("the table holds real statuses")
+            }
+        }
+    };
+}
+
+codes! {
+    /// Another account has this e-mail address.
+    AuthEmailAlreadyExists = 409 "AUTH_EMAIL_ALREADY_EXISTS"
+    /// The password is too short.
+    AuthWeakPassword = 400 "AUTH_WEAK_PASSWORD"
+    /// The e-mail address or the password is wrong.
+    AuthInvalidCredentials = 401 "AUTH_INVALID_CREDENTIALS"
+    /// The account may not be used for now.
+    AuthAccountSuspended = 403 "AUTH_ACCOUNT_SUSPENDED"
+    /// Nobody is signed in, or the cookie or key is not a good one.
+    AuthInvalidToken = 401 "AUTH_INVALID_TOKEN"
+    /// The session has run out.
+    AuthSessionExpired = 401 "AUTH_SESSION_EXPIRED"
+
+    /// There is no such workspace.
+    WorkspaceNotFound = 404 "WORKSPACE_NOT_FOUND"
+    /// The workspace is out of the caller's reach.
+    WorkspaceAccessDenied = 403 "WORKSPACE_ACCESS_DENIED"
+    /// Another workspace has the slug.
+    WorkspaceSlugAlreadyExists = 409 "WORKSPACE_SLUG_ALREADY_EXISTS"
+    /// The slug is not one.
+    WorkspaceInvalidSlug = 400 "WORKSPACE_INVALID_SLUG"
+    /// The workspace still has projects or agents.
+    WorkspaceNotEmpty = 400 "WORKSPACE_NOT_EMPTY"
+
+    /// There is no such project.
+    ProjectNotFound = 404 "PROJECT_NOT_FOUND"
+    /// The project is out of the caller's reach.
+    ProjectAccessDenied = 403 "PROJECT_ACCESS_DENIED"
+    /// Another project of the workspace has the slug.
+    ProjectSlugAlreadyExists = 409 "PROJECT_SLUG_ALREADY_EXISTS"
+    /// Another project has the repository.
+    ProjectRepositoryAlreadyLinked = 409 "PROJECT_REPOSITORY_ALREADY_LINKED"
+    /// GitHub has no installation of this number.
+    ProjectInvalidGithubInstallation = 400 "PROJECT_INVALID_GITHUB_INSTALLATION"
+    /// Agents may still work in the project.
+    ProjectHasActiveAgents = 400 "PROJECT_HAS_ACTIVE_AGENTS"
+
+    /// There is no such agent.
+    AgentNotFound = 404 "AGENT_NOT_FOUND"
+    /// The agent is out of the caller's reach.
+    AgentAccessDenied = 403 "AGENT_ACCESS_DENIED"
+    /// Another agent of the workspace has the code.
+    AgentCodeAlreadyExists = 409 "AGENT_CODE_ALREADY_EXISTS"
+    /// The agent's level and project do not fit.
+    AgentInvalidLevel = 400 "AGENT_INVALID_LEVEL"
+    /// The agent may not work.
+    AgentInactive = 403 "AGENT_INACTIVE"
+
+    /// There is no such timeline entry.
+    EventNotFound = 404 "EVENT_NOT_FOUND"
+    /// The timeline entry is out of the caller's reach.
+    EventAccessDenied = 403 "EVENT_ACCESS_DENIED"
+
+    /// Only the workspace's owner may do this.
+    NotCeo = 403 "NOT_CEO"
+    /// Something is broken on our side.
+    InternalError = 500 "INTERNAL_ERROR"
+    /// The request is not well formed; `details` names every bad field.
+    ValidationError = 400 "VALIDATION_ERROR"
+
+    /// There is no such route.
+    NotFound = 404 "NOT_FOUND"
+    /// The route has another method.
+    MethodNotAllowed = 405 "METHOD_NOT_ALLOWED"
+    /// Another change came first.
+    ConcurrencyConflict = 409 "CONCURRENCY_CONFLICT"
+    /// The `Idempotency-Key` was used for another request.
+    IdempotencyKeyReused = 422 "IDEMPOTENCY_KEY_REUSED"
+    /// The body is too large.
+    PayloadTooLarge = 413 "PAYLOAD_TOO_LARGE"
+    /// The body is not JSON by its content type.
+    UnsupportedMediaType = 415 "UNSUPPORTED_MEDIA_TYPE"
+    /// Too many requests.
+    RateLimited = 429 "RATE_LIMITED"
+    /// The store does not answer, or a read model is not there yet.
+    Unavailable = 503 "UNAVAILABLE"
+    /// A browser sent the command from another site.
+    CrossSiteRequest = 403 "CROSS_SITE_REQUEST"
+    /// The cursor is from an earlier life of the log.
+    CursorStale = 410 "CURSOR_STALE"
+}

@@ -1,0 +1,170 @@
+//! The engine: a worker for each projection, and ways to ask how far they are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::sql::Database;
+use store::{EventLog, StoreError, StreamId};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use crate::parking::{self, Applied, ParkingError};
+use crate::registry;
+use crate::worker::{Progress, Worker};
+use crate::{Projection, ProjectionStatus, State};
+
+/// How often a node that does not fold looks how far the others are while somebody waits: at first, and at most.
+const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
+
+/// How an engine works.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Names this node to the others.
+    pub owner: String,
+    /// How many events are folded at a time; more when a projection is far behind.
+    pub batch: usize,
+    /// How long a node that has died keeps the others from its work.
+    pub lease: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { owner: Uuid::now_v7().to_string(), batch: 1000, lease: Duration::from_secs(5) }
+    }
+}
+
+/// Keeps projections up to date until it is shut down or dropped.
+#[derive(Debug)]
+pub struct Engine {
+    log: Arc<EventLog>,
+    views: Database,
+    workers: BTreeMap<String, Known>,
+    tasks: Vec<JoinHandle<()>>,
+    stop: watch::Sender<bool>,
+}
+
+struct Known {
+    projection: Arc<dyn Projection>,
+    progress: watch::Sender<Progress>,
+}
+
+impl Engine {
+    /// Starts a worker for each projection; call it inside a tokio runtime.
+    pub fn start(
+        log: Arc<EventLog>,
+        views: Database,
+        projections: Vec<Arc<dyn Projection>>,
+        settings: Settings,
+    ) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let mut workers = BTreeMap::new();
+        let mut tasks = Vec::new();
+        for projection in projections {
+            let (progress, _) = watch::channel(Progress::default());
+            let known = Known { projection: projection.clone(), progress: progress.clone() };
+            workers.insert(projection.name().to_owned(), known);
+            let worker =
+                Worker::new(log.clone(), views.clone(), projection, &settings, progress, stopped.clone());
+            tasks.push(tokio::spawn(worker.run()));
+        }
+        Self { log, views, workers, tasks, stop }
+    }
+
+    /// How far each projection is, on whichever node it is folded.
+    pub async fn status(&self) -> Result<Vec<ProjectionStatus>, StoreError> {
+        let projections: Vec<_> = self.workers.values().map(|it| it.projection.clone()).collect();
+        let mut all = crate::status(&self.log, &self.views, &projections).await?;
+        for status in &mut all {
+            let Some(worker) = self.workers.get(&status.name) else { continue };
+            if let Some(trouble) = &worker.progress.borrow().trouble {
+                status.last_error = Some(trouble.to_string());
+                // A database that is away comes back; anything else needs somebody to look.
+                if !matches!(trouble, StoreError::Unavailable(_)) {
+                    status.state = State::Halted;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Waits until queries see everything up to a position in all of the named projections. False when they do not
+    /// in time, and for a name that is not known.
+    pub async fn wait_for(&self, names: &[&str], position: i64, timeout: Duration) -> bool {
+        let all = async {
+            for name in names {
+                let Some(worker) = self.workers.get(*name) else { return false };
+                self.reach(name, &worker.progress, position).await;
+            }
+            true
+        };
+        tokio::time::timeout(timeout, all).await.unwrap_or(false)
+    }
+
+    /// Applies a parked stream again with the code of today; see [`parking::retry`].
+    pub async fn retry(&self, name: &str, stream: &StreamId) -> Result<Applied, ParkingError> {
+        parking::retry(&self.log, &self.views, self.projection(name)?, stream).await
+    }
+
+    /// Gives up what a parked stream cannot apply; see [`parking::skip`].
+    pub async fn skip(&self, name: &str, stream: &StreamId) -> Result<Applied, ParkingError> {
+        parking::skip(&self.log, &self.views, self.projection(name)?, stream).await
+    }
+
+    /// Finishes the batches in hand and gives the leases back.
+    pub async fn shutdown(mut self) {
+        self.stop.send_replace(true);
+        for task in self.tasks.drain(..) {
+            if let Err(error) = task.await {
+                tracing::error!(%error, "a projection's worker did not end well");
+            }
+        }
+    }
+
+    fn projection(&self, name: &str) -> Result<&Arc<dyn Projection>, ParkingError> {
+        let known = self.workers.get(name).ok_or_else(|| ParkingError::UnknownProjection(name.to_owned()))?;
+        Ok(&known.projection)
+    }
+
+    async fn reach(&self, name: &str, progress: &watch::Sender<Progress>, position: i64) {
+        let mut known = progress.subscribe();
+        let mut pause = LOOK.0;
+        loop {
+            let Progress { served, leads, .. } = *known.borrow_and_update();
+            if served >= position {
+                return;
+            }
+            if leads {
+                // The worker of this node says when it has moved.
+                if known.changed().await.is_err() {
+                    return std::future::pending().await;
+                }
+                continue;
+            }
+            // Another node folds. A look that fails is repeated until the caller's patience ends.
+            if let Ok(served) = registry::served(&self.views).await
+                && let Some(served) = served.get(name)
+            {
+                progress.send_if_modified(|it| {
+                    let moved = !it.leads && it.served != *served;
+                    it.served = if moved { *served } else { it.served };
+                    moved
+                });
+                if *served >= position {
+                    return;
+                }
+            }
+            tokio::select! {
+                _ = known.changed() => {}
+                () = tokio::time::sleep(pause) => pause = (pause * 2).min(LOOK.1),
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Known {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Known").field("progress", &*self.progress.borrow()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,158 @@
+//! Folding: facts into rows, event by event, and what happens when one of them cannot be applied.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use store::{StoredEvent, StreamId};
+
+use crate::rows::Changes;
+use crate::{Fact, FoldError, Poison, Projection, RowKey, Rows};
+
+/// The rows that a few facts make out of nothing, e.g. the facts of one stream up to some position.
+pub fn fold_stream(projection: &dyn Projection, facts: &[Fact]) -> Result<Rows, Poison> {
+    let mut rows = Rows::nothing();
+    for fact in facts {
+        apply(projection, fact, &mut rows)?;
+    }
+    Ok(rows)
+}
+
+/// What is left out of a fold, on record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Streams that are parked, each from a position on.
+    pub(crate) parked: HashMap<StreamId, i64>,
+    /// Events that an operator gave up.
+    pub(crate) skipped: HashSet<i64>,
+}
+
+/// What to do with an event that cannot be applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnPoison {
+    /// Park its stream and go on: what is served must not stand still.
+    Park,
+    /// Stop before it: what is being rebuilt must be right.
+    Stop,
+    /// Leave it out and go on with its stream, because an operator said so.
+    Skip,
+}
+
+/// Events on their way into rows.
+pub(crate) struct Batch {
+    facts: Vec<Result<Fact, Poison>>,
+    /// How many events wait in parked streams.
+    held: BTreeMap<StreamId, i64>,
+    /// The position of the last event that was read.
+    last: i64,
+}
+
+/// What became of a batch.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Folded {
+    pub(crate) changes: Changes,
+    /// Everything up to here is in the changes, was left out or was parked.
+    pub(crate) upto: i64,
+    /// How many facts were applied.
+    pub(crate) applied: usize,
+    /// Events that could not be applied.
+    pub(crate) poison: Vec<Poison>,
+    /// How many events of each parked stream the batch had, those of `poison` included.
+    pub(crate) held: BTreeMap<StreamId, i64>,
+}
+
+impl Batch {
+    /// Decodes what the projection reads and nobody left out; `None` of no events.
+    pub(crate) fn read(projection: &dyn Projection, events: Vec<StoredEvent>, left_out: &LeftOut) -> Option<Self> {
+        let last = events.last()?.position;
+        let reads = projection.reads();
+        let mut batch = Self { facts: Vec::with_capacity(events.len()), held: BTreeMap::new(), last };
+        for event in events {
+            if !reads.includes(&event.stream.aggregate_type) || left_out.skipped.contains(&event.position) {
+                continue;
+            }
+            if left_out.parked.get(&event.stream).is_some_and(|from| event.position >= *from) {
+                *batch.held.entry(event.stream).or_default() += 1;
+                continue;
+            }
+            batch.facts.push(Fact::read(event));
+        }
+        Some(batch)
+    }
+
+    /// The rows to load before the batch is folded.
+    pub(crate) fn touches(&self, projection: &dyn Projection) -> HashSet<RowKey> {
+        self.facts.iter().flatten().flat_map(|fact| projection.touches(fact)).collect()
+    }
+
+    /// Folds the batch into the rows it touches.
+    pub(crate) fn fold(self, projection: &dyn Projection, mut rows: Rows, on_poison: OnPoison) -> Result<Folded, FoldError> {
+        let mut poison: Vec<Poison> = self.facts.iter().filter_map(|item| item.as_ref().err().cloned()).collect();
+        // A fact that fails halfway leaves its mark on rows, so everything is folded again without it. That is rare.
+        let (applied, held) = loop {
+            match self.attempt(projection, &mut rows, on_poison, &poison) {
+                Ok(done) => break done,
+                Err(another) => poison.push(another),
+            }
+            rows.reset();
+        };
+        // Only the first of a parked stream matters, and nothing after the first where a rebuild stops.
+        poison.sort_by_key(|it| it.position);
+        let mut streams = HashSet::new();
+        let mut upto = self.last;
+        match on_poison {
+            OnPoison::Park => poison.retain(|it| streams.insert(it.stream.clone())),
+            OnPoison::Stop => {
+                poison.truncate(1);
+                upto = poison.first().map_or(upto, |it| it.position - 1);
+            }
+            OnPoison::Skip => {}
+        }
+        Ok(Folded { changes: rows.changes()?, upto, applied, poison, held })
+    }
+
+    /// Folds everything but what is known to be poison; a new one ends the attempt.
+    fn attempt(
+        &self,
+        projection: &dyn Projection,
+        rows: &mut Rows,
+        on_poison: OnPoison,
+        poison: &[Poison],
+    ) -> Result<(usize, BTreeMap<StreamId, i64>), Poison> {
+        let mut held = self.held.clone();
+        let mut applied = 0;
+        let known: HashSet<i64> = poison.iter().map(|it| it.position).collect();
+        let mut parked: HashSet<&StreamId> = HashSet::new();
+        for item in &self.facts {
+            let (position, stream) = match item {
+                Ok(fact) => (fact.position, &fact.stream),
+                Err(poison) => (poison.position, &poison.stream),
+            };
+            let is_poison = known.contains(&position);
+            match on_poison {
+                OnPoison::Stop if is_poison => break,
+                OnPoison::Skip if is_poison => continue,
+                OnPoison::Park if is_poison || parked.contains(stream) => {
+                    parked.insert(stream);
+                    *held.entry(stream.clone()).or_default() += 1;
+                    continue;
+                }
+                OnPoison::Stop | OnPoison::Skip | OnPoison::Park => {}
+            }
+            let fact = item.as_ref().map_err(Poison::clone)?;
+            apply(projection, fact, rows)?;
+            applied += 1;
+        }
+        Ok((applied, held))
+    }
+}
+
+fn apply(projection: &dyn Projection, fact: &Fact, rows: &mut Rows) -> Result<(), Poison> {
+    // A bug in one fold must not end the task that feeds the others of its batch.
+    let folded = catch_unwind(AssertUnwindSafe(|| projection.apply(fact, rows)));
+    folded.unwrap_or_else(|panic| Err(FoldError::Panicked(message(&*panic)))).map_err(|error| fact.poison(error))
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
+}

@@ -1,0 +1,244 @@
+//! Rows in memory while a batch is folded: loaded once, changed by facts, written back once.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use domain::{AgentId, ProjectId, UserId, WorkspaceId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use store::sql::Value;
+use uuid::Uuid;
+
+use crate::FoldError;
+
+/// A row of a read model: a struct that is kept as JSON in the column `doc`, after the columns that queries filter
+/// and sort by.
+pub trait Record: Serialize + DeserializeOwned + Send + 'static {
+    /// The table, by the name that queries use.
+    const TABLE: &'static str;
+
+    /// The key columns.
+    fn key(&self) -> Key;
+
+    /// The columns between the key and `doc`, in the table's order.
+    fn columns(&self) -> Vec<Value>;
+}
+
+/// The key of a row, one part per key column.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(pub Vec<KeyPart>);
+
+/// One column of a key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum KeyPart {
+    /// A number.
+    Int(i64),
+    /// Text or an id.
+    Text(String),
+}
+
+/// A key and the table it is a key of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RowKey {
+    /// The table, by the name that queries use.
+    pub table: &'static str,
+    /// The key.
+    pub key: Key,
+}
+
+/// The rows that a batch reads and changes.
+#[derive(Default)]
+pub struct Rows {
+    slots: HashMap<RowKey, Slot>,
+    /// Whether a row that is not here is known not to exist.
+    complete: bool,
+}
+
+/// What a batch does to tables.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Changes {
+    /// Whole rows to write, by table.
+    pub(crate) writes: BTreeMap<&'static str, Vec<Vec<Value>>>,
+    /// Keys to remove, by table.
+    pub(crate) removals: BTreeMap<&'static str, Vec<Vec<Value>>>,
+}
+
+#[derive(Default)]
+struct Slot {
+    /// The `doc` that was loaded; `None` when the row did not exist, or was not asked for.
+    stored: Option<String>,
+    loaded: bool,
+    now: Now,
+}
+
+#[derive(Default)]
+enum Now {
+    #[default]
+    AsStored,
+    /// Parsed, and maybe changed.
+    Is { row: Box<dyn Kept>, changed: bool },
+    Gone,
+}
+
+/// A record whose type is forgotten while it waits to be written.
+trait Kept: Any + Send {
+    fn values(&self) -> Result<Vec<Value>, FoldError>;
+}
+
+impl<R: Record> Kept for R {
+    fn values(&self) -> Result<Vec<Value>, FoldError> {
+        let key = self.key();
+        let unreadable = |e: serde_json::Error| FoldError::Unreadable(R::TABLE, key.to_string(), e.to_string());
+        let doc = serde_json::to_string(self).map_err(unreadable)?;
+        let mut values = key.values();
+        values.extend(self.columns());
+        values.push(Value::Text(doc));
+        Ok(values)
+    }
+}
+
+impl Rows {
+    /// No rows, and certainly none elsewhere: where a fold begins from nothing.
+    pub fn nothing() -> Self {
+        Self { slots: HashMap::new(), complete: true }
+    }
+
+    /// The row, if it exists.
+    pub fn get<R: Record>(&mut self, key: impl Into<Key>) -> Result<Option<&R>, FoldError> {
+        Ok(self.row::<R>(key.into())?.map(|(row, _)| &*row))
+    }
+
+    /// Changes a row that an earlier fact has made.
+    pub fn update<R: Record>(&mut self, key: impl Into<Key>, change: impl FnOnce(&mut R)) -> Result<(), FoldError> {
+        let key = key.into();
+        let name = key.to_string();
+        let (row, changed) = self.row::<R>(key)?.ok_or(FoldError::NoRow(R::TABLE, name))?;
+        change(row);
+        *changed = true;
+        Ok(())
+    }
+
+    /// Writes a whole row, over the one with the same key.
+    pub fn put<R: Record>(&mut self, record: R) {
+        self.slot::<R>(record.key()).now = Now::Is { row: Box::new(record), changed: true };
+    }
+
+    /// Removes a row, if it exists.
+    pub fn delete<R: Record>(&mut self, key: impl Into<Key>) {
+        self.slot::<R>(key.into()).now = Now::Gone;
+    }
+
+    /// Puts in a row as it is stored, or that there is none.
+    pub(crate) fn load(&mut self, key: RowKey, stored: Option<String>) {
+        self.slots.insert(key, Slot { stored, loaded: true, now: Now::AsStored });
+    }
+
+    /// Undoes everything since the rows were loaded.
+    pub(crate) fn reset(&mut self) {
+        self.slots.retain(|_, slot| slot.loaded);
+        self.slots.values_mut().for_each(|slot| slot.now = Now::AsStored);
+    }
+
+    /// What is to be written.
+    pub(crate) fn changes(&self) -> Result<Changes, FoldError> {
+        // In the order of keys, so that engines that race take row locks alike.
+        let mut slots: Vec<_> = self.slots.iter().collect();
+        slots.sort_unstable_by_key(|(key, _)| *key);
+        let mut changes = Changes::default();
+        for (at, slot) in slots {
+            match &slot.now {
+                Now::Is { row, changed: true } => changes.writes.entry(at.table).or_default().push(row.values()?),
+                Now::Gone => changes.removals.entry(at.table).or_default().push(at.key.values()),
+                Now::Is { changed: false, .. } | Now::AsStored => {}
+            }
+        }
+        Ok(changes)
+    }
+
+    fn slot<R: Record>(&mut self, key: Key) -> &mut Slot {
+        self.slots.entry(RowKey { table: R::TABLE, key }).or_default()
+    }
+
+    fn row<R: Record>(&mut self, key: Key) -> Result<Option<(&mut R, &mut bool)>, FoldError> {
+        let name = key.to_string();
+        let unreadable = |reason: String| FoldError::Unreadable(R::TABLE, name.clone(), reason);
+        let complete = self.complete;
+        let Some(slot) = self.slots.get_mut(&RowKey { table: R::TABLE, key }) else {
+            return if complete { Ok(None) } else { Err(FoldError::Undeclared(R::TABLE, name)) };
+        };
+        if let (Now::AsStored, Some(doc)) = (&slot.now, &slot.stored) {
+            let row: R = serde_json::from_str(doc).map_err(|e| unreadable(e.to_string()))?;
+            slot.now = Now::Is { row: Box::new(row), changed: false };
+        }
+        let Now::Is { row, changed } = &mut slot.now else { return Ok(None) };
+        let row: &mut dyn Any = row.as_mut();
+        let row = row.downcast_mut::<R>().ok_or_else(|| unreadable("it is another kind of record".into()))?;
+        Ok(Some((row, changed)))
+    }
+}
+
+impl fmt::Debug for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.slots.keys()).finish()
+    }
+}
+
+impl Key {
+    pub(crate) fn values(&self) -> Vec<Value> {
+        let value = |part: &KeyPart| match part {
+            KeyPart::Int(it) => Value::Int(*it),
+            KeyPart::Text(it) => Value::Text(it.clone()),
+        };
+        self.0.iter().map(value).collect()
+    }
+
+    /// The key that key columns hold; `None` if one of them holds something else.
+    pub(crate) fn from_values(values: &[Value]) -> Option<Self> {
+        let part = |value: &Value| match value {
+            Value::Int(it) => Some(KeyPart::Int(*it)),
+            Value::Text(it) => Some(KeyPart::Text(it.clone())),
+            Value::Null | Value::Real(_) | Value::Bytes(_) => None,
+        };
+        values.iter().map(part).collect::<Option<_>>().map(Self)
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, part) in self.0.iter().enumerate() {
+            f.write_str(if n == 0 { "" } else { "/" })?;
+            match part {
+                KeyPart::Int(it) => write!(f, "{it}")?,
+                KeyPart::Text(it) => f.write_str(it)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RowKey {
+    /// Names a row of a record's table.
+    pub fn of<R: Record>(key: impl Into<Key>) -> Self {
+        Self { table: R::TABLE, key: key.into() }
+    }
+}
+
+impl From<i64> for Key {
+    fn from(it: i64) -> Self {
+        Self(vec![KeyPart::Int(it)])
+    }
+}
+
+impl From<Uuid> for Key {
+    fn from(it: Uuid) -> Self {
+        Self(vec![KeyPart::Text(it.to_string())])
+    }
+}
+
+macro_rules! key_from_id {
+    ($($id:ty),+) => {$(
+        impl From<$id> for Key { fn from(it: $id) -> Self { it.0.into() } }
+    )+};
+}
+key_from_id!(UserId, WorkspaceId, ProjectId, AgentId);

@@ -1,0 +1,184 @@
+//! Tables of read models: described once, kept under a name of their own for each build.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use store::StoreError;
+use store::sql::{Column, Database, Holds, Query, Row, Statement, Table, Value};
+
+use crate::rows::{Changes, Key};
+use crate::{Projection, RowKey, Rows};
+
+/// Rows are asked for in chunks of these sizes, so that few different statements are prepared.
+const CHUNKS: [usize; 5] = [256, 64, 16, 4, 1];
+
+/// Describes a table; its last column, `doc`, holds the record.
+pub struct Describe(Table);
+
+impl Describe {
+    /// A table by the name that queries use.
+    pub fn table(name: &str) -> Self {
+        Self(Table { name: name.to_owned(), columns: Vec::new(), key_columns: 0, indexes: Vec::new() })
+    }
+
+    /// A column of the key; these come first.
+    pub fn key(mut self, name: &str, holds: Holds) -> Self {
+        self.0.key_columns += 1;
+        self.column(name, holds, true)
+    }
+
+    /// A column that every row fills.
+    pub fn required(self, name: &str, holds: Holds) -> Self {
+        self.column(name, holds, true)
+    }
+
+    /// A column that a row may leave empty.
+    pub fn optional(self, name: &str, holds: Holds) -> Self {
+        self.column(name, holds, false)
+    }
+
+    /// Columns to find and sort rows by.
+    pub fn index(mut self, columns: &[&str]) -> Self {
+        self.0.indexes.push(columns.iter().map(|it| (*it).to_owned()).collect());
+        self
+    }
+
+    /// The table.
+    pub fn finish(self) -> Table {
+        self.column("doc", Holds::Text, true).0
+    }
+
+    fn column(mut self, name: &str, holds: Holds, required: bool) -> Self {
+        self.0.columns.push(Column { name: name.to_owned(), holds, required });
+        self
+    }
+}
+
+/// The tables of one build, in one database.
+#[derive(Debug, Clone)]
+pub(crate) struct Tables {
+    pub(crate) database: Database,
+    /// By the names that queries use.
+    by_name: BTreeMap<String, Arc<Table>>,
+}
+
+impl Tables {
+    /// The tables of a projection, each under the name that `rename` gives it.
+    pub(crate) fn of(projection: &dyn Projection, database: Database, rename: impl Fn(&str) -> String) -> Self {
+        let named = |mut table: Table| {
+            let name = std::mem::take(&mut table.name);
+            table.name = rename(&name);
+            (name, Arc::new(table))
+        };
+        Self { database, by_name: projection.tables().into_iter().map(named).collect() }
+    }
+
+    /// The tables with the names that queries use.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Arc<Table>)> {
+        self.by_name.iter().map(|(name, table)| (name.as_str(), table))
+    }
+
+    /// Makes the tables, without their indexes.
+    pub(crate) fn create(&self) -> impl Iterator<Item = Statement> {
+        self.by_name.values().map(|table| Statement::CreateTable(table.clone()))
+    }
+
+    /// Makes the indexes.
+    pub(crate) fn create_indexes(&self) -> impl Iterator<Item = Statement> {
+        self.by_name.values().map(|table| Statement::CreateIndexes(table.clone()))
+    }
+
+    /// Loads the rows that a batch touches, and remembers of the others that they do not exist.
+    pub(crate) async fn load(&self, keys: HashSet<RowKey>) -> Result<Rows, StoreError> {
+        let mut wanted: BTreeMap<&'static str, Vec<Key>> = BTreeMap::new();
+        let mut rows = Rows::default();
+        for row in keys {
+            wanted.entry(row.table).or_default().push(row.key.clone());
+            rows.load(row, None);
+        }
+        for (name, keys) in wanted {
+            let table = self.table(name)?;
+            for mut row in self.rows_by_key(table, keys).await? {
+                let key = key_of(table, &row)?;
+                let doc = row.take_text(table.columns.len() - 1)?;
+                rows.load(RowKey { table: name, key }, Some(doc));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Whole rows, by their keys.
+    async fn rows_by_key(&self, table: &Table, keys: Vec<Key>) -> Result<Vec<Row>, StoreError> {
+        let mut queries = by_key(table, keys);
+        if queries.len() == 1
+            && let Some(query) = queries.pop()
+        {
+            return self.database.query(query).await;
+        }
+        Ok(self.database.snapshot(queries).await?.into_iter().flatten().collect())
+    }
+
+    /// The statements that write changes.
+    pub(crate) fn write(&self, changes: Changes) -> Result<Vec<Statement>, StoreError> {
+        let mut statements = Vec::new();
+        for (name, keys) in changes.removals {
+            statements.push(Statement::Delete { table: self.table(name)?.clone(), keys });
+        }
+        for (name, rows) in changes.writes {
+            statements.push(Statement::Upsert { table: self.table(name)?.clone(), rows });
+        }
+        Ok(statements)
+    }
+
+    pub(crate) fn table(&self, name: &str) -> Result<&Arc<Table>, StoreError> {
+        self.by_name.get(name).ok_or_else(|| StoreError::Failed(format!("the projection has no table {name}")))
+    }
+}
+
+/// The questions for whole rows by their keys.
+pub(crate) fn by_key(table: &Table, mut keys: Vec<Key>) -> Vec<Query> {
+    let mut queries = Vec::new();
+    while !keys.is_empty() {
+        let chunk = CHUNKS.into_iter().find(|size| *size <= keys.len()).unwrap_or(1);
+        let chunk = keys.split_off(keys.len() - chunk);
+        let width = table.key_columns;
+        let place = |n: usize| (1..=width).map(|part| format!("${}", n * width + part)).collect::<Vec<_>>().join(", ");
+        let places: Vec<String> = (0..chunk.len()).map(|n| format!("({})", place(n))).collect();
+        let sql = format!(
+            "select {} from {} where ({}) in (values {})",
+            names(&table.columns),
+            table.name,
+            names(table.key()),
+            places.join(", ")
+        );
+        let mut query = Query::new(sql);
+        query.params = chunk.iter().flat_map(Key::values).collect();
+        queries.push(query);
+    }
+    queries
+}
+
+/// The question for whole rows in the order of their keys, a page at a time.
+pub(crate) fn page(table: &Table, after: Option<&Key>, limit: i64) -> Query {
+    let (columns, key) = (names(&table.columns), names(table.key()));
+    let places: Vec<String> = (1..=table.key_columns).map(|n| format!("${n}")).collect();
+    let (condition, params) = match after {
+        Some(after) => (format!("where ({key}) > ({})", places.join(", ")), after.values()),
+        None => (String::new(), Vec::new()),
+    };
+    let next = params.len() + 1;
+    let sql = format!("select {columns} from {} {condition} order by {key} limit ${next}", table.name);
+    let mut query = Query::new(sql);
+    query.params = params;
+    query.bind(limit)
+}
+
+/// The key of a whole row.
+pub(crate) fn key_of(table: &Table, row: &Row) -> Result<Key, StoreError> {
+    let values: &[Value] = &row.0[..table.key_columns];
+    Key::from_values(values).ok_or_else(|| StoreError::Damaged(format!("{} has a row without a key", table.name)))
+}
+
+fn names(columns: &[Column]) -> String {
+    columns.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
+}

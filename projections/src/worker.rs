@@ -1,0 +1,287 @@
+//! The worker: one task per projection, which takes it from where it stands to the head of the log and keeps it there.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use store::sql::{Database, Outcome};
+use store::{EventLog, StoreError};
+use tokio::sync::watch;
+
+use crate::engine::Settings;
+use crate::fold::{Batch, LeftOut, OnPoison};
+use crate::lease::{self, Lease};
+use crate::registry::{self, Build, BuildState};
+use crate::schema::Tables;
+use crate::{Poison, Projection};
+
+/// A worker that is this many batches behind reads larger ones.
+const FAR_BEHIND: usize = 4;
+/// How much larger.
+const LARGER: usize = 5;
+/// How long a worker rests after a fault: at first, and at most.
+const REST: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+
+/// What a worker lets its engine know.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// How far what is served is, as far as this node knows.
+    pub(crate) served: i64,
+    /// Whether this node moves what is served, and so knows at once.
+    pub(crate) leads: bool,
+    /// Why the worker rests, if it does.
+    pub(crate) trouble: Option<StoreError>,
+}
+
+/// Takes one projection to the head of the log and keeps it there.
+pub(crate) struct Worker {
+    pub(crate) log: Arc<EventLog>,
+    pub(crate) views: Database,
+    pub(crate) projection: Arc<dyn Projection>,
+    pub(crate) batch: usize,
+    lease: Lease,
+    progress: watch::Sender<Progress>,
+    head: watch::Receiver<i64>,
+    stop: watch::Receiver<bool>,
+}
+
+/// A build in hand, with everything needed to move it on.
+struct Work {
+    build: Build,
+    tables: Tables,
+    left_out: LeftOut,
+}
+
+/// What the registry has for a worker to do.
+enum Task {
+    /// Move this build on.
+    Work(Box<Work>),
+    /// Nothing: a newer Muster has the projection.
+    StandAside,
+    /// The registry has changed and is to be read again.
+    LookAgain,
+}
+
+/// Where a worker stands after one step.
+enum Step {
+    /// There may be more to do.
+    Moved,
+    /// Everything that there is has been applied.
+    CaughtUp,
+    /// The registry is not as this worker thought.
+    Lost,
+}
+
+impl Worker {
+    pub(crate) fn new(
+        log: Arc<EventLog>,
+        views: Database,
+        projection: Arc<dyn Projection>,
+        settings: &Settings,
+        progress: watch::Sender<Progress>,
+        stop: watch::Receiver<bool>,
+    ) -> Self {
+        let lease =
+            Lease::new(views.clone(), projection.name(), projection.version(), &settings.owner, settings.lease);
+        let head = log.subscribe();
+        Self { log, views, projection, batch: settings.batch.max(1), lease, progress, head, stop }
+    }
+
+    /// Works until it is told to stop; then gives the lease back.
+    pub(crate) async fn run(mut self) {
+        let mut rest = REST.0;
+        while !self.stopping() {
+            match self.work().await {
+                Ok(()) => rest = REST.0,
+                Err(error) => {
+                    let name = self.projection.name();
+                    tracing::warn!(projection = name, %error, "a projection rests and tries again");
+                    self.progress.send_modify(|it| {
+                        it.leads = false;
+                        it.trouble = Some(error);
+                    });
+                    self.pause(rest).await;
+                    rest = (rest * 2).min(REST.1);
+                }
+            }
+        }
+        self.progress.send_modify(|it| it.leads = false);
+        if let Err(error) = self.lease.give_back().await {
+            tracing::warn!(projection = self.projection.name(), %error, "a lease could not be given back");
+        }
+    }
+
+    /// One stretch of work, until the registry has to be read anew.
+    async fn work(&mut self) -> Result<(), StoreError> {
+        if !self.lease.hold().await? {
+            self.progress.send_modify(|it| it.leads = false);
+            self.pause(self.lease.interval()).await;
+            return Ok(());
+        }
+        let mut work = match self.take_up().await? {
+            Task::Work(work) => work,
+            Task::LookAgain => return Ok(()),
+            Task::StandAside => {
+                self.progress.send_modify(|it| it.leads = false);
+                self.pause(self.lease.interval()).await;
+                return Ok(());
+            }
+        };
+        while !self.stopping() && self.lease.hold().await? {
+            self.publish(&work.build);
+            if work.build.state == BuildState::Halted {
+                // An operator decides, maybe on another node or from the command line.
+                self.pause(self.lease.interval()).await;
+                return Ok(());
+            }
+            match self.step(&mut work).await? {
+                Step::Moved => {}
+                Step::Lost => return Ok(()),
+                Step::CaughtUp if work.build.serving => self.wait_for_events().await,
+                Step::CaughtUp => {
+                    self.take_over(&mut work.build).await?;
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds or makes the build that this worker moves on.
+    async fn take_up(&mut self) -> Result<Task, StoreError> {
+        // The head is read after the builds, so a build that is ahead of it is of another life of the log.
+        let builds = registry::builds(&self.views, self.projection.name()).await?;
+        let head = self.log.head().await?;
+        let nothing_served = builds.iter().all(|it| !it.serving);
+        for build in &builds {
+            let other_life = build.epoch != head.epoch || build.checkpoint > head.position;
+            if other_life || nothing_served || self.is_abandoned(build).await? {
+                tracing::info!(projection = build.name, version = build.version, "a build is thrown away");
+                build.discard(&self.views).await?;
+                return Ok(Task::LookAgain);
+            }
+        }
+        let version = self.projection.version();
+        let build = match builds.iter().find(|it| it.serving) {
+            Some(build) if build.version == version => build.clone(),
+            Some(newer) if newer.version > version && self.has_owner(newer.version).await? => {
+                return Ok(Task::StandAside);
+            }
+            serving => match builds.iter().find(|it| !it.serving && it.version == version) {
+                Some(begun) => begun.clone(),
+                None => {
+                    let mut build = Build::plan(&*self.projection, &builds, head.epoch);
+                    if serving.is_none() {
+                        // Nothing is served that could be kept: what there is, is shown while it grows.
+                        build.serving = true;
+                        build.state = BuildState::Running;
+                    }
+                    if build.create(&*self.projection, &self.views).await? == Outcome::Unexpected {
+                        return Ok(Task::LookAgain);
+                    }
+                    build
+                }
+            },
+        };
+        let left_out = registry::left_out(&self.views, &build).await?;
+        let tables = build.tables(&*self.projection, &self.views);
+        Ok(Task::Work(Box::new(Work { build, tables, left_out })))
+    }
+
+    /// Whether a build will never be served: it was replaced, or its Muster is gone.
+    async fn is_abandoned(&self, build: &Build) -> Result<bool, StoreError> {
+        if build.serving || build.version == self.projection.version() {
+            return Ok(build.state == BuildState::Retired);
+        }
+        Ok(build.state == BuildState::Retired || !self.has_owner(build.version).await?)
+    }
+
+    async fn has_owner(&self, version: i64) -> Result<bool, StoreError> {
+        Ok(lease::owner(&self.views, self.projection.name(), version).await?.is_some())
+    }
+
+    /// Reads, folds and writes one batch.
+    async fn step(&mut self, work: &mut Work) -> Result<Step, StoreError> {
+        let begun = Instant::now();
+        let known_head = *self.head.borrow_and_update();
+        let behind = usize::try_from(known_head - work.build.checkpoint).unwrap_or(0);
+        let limit = if behind > FAR_BEHIND * self.batch { LARGER * self.batch } else { self.batch };
+        let events = self.log.read_all(work.build.checkpoint, limit).await?;
+        let Some(batch) = Batch::read(&*self.projection, events, &work.left_out) else {
+            return Ok(Step::CaughtUp);
+        };
+        let rows = work.tables.load(batch.touches(&*self.projection)).await?;
+        let on_poison = if work.build.serving { OnPoison::Park } else { OnPoison::Stop };
+        let folded = batch.fold(&*self.projection, rows, on_poison).map_err(|e| StoreError::Failed(e.to_string()))?;
+        let poison = folded.poison.clone();
+        if work.build.advance(&work.tables, folded).await? == Outcome::Unexpected {
+            return Ok(Step::Lost);
+        }
+        report(&work.build, &poison);
+        work.left_out.parked.extend(poison.into_iter().map(|it| (it.stream, it.position)));
+        metrics::histogram!("muster_projection_batch_seconds", "projection" => work.build.name.clone())
+            .record(begun.elapsed().as_secs_f64());
+        Ok(Step::Moved)
+    }
+
+    /// Makes a build that has caught up the one that queries read.
+    async fn take_over(&mut self, build: &mut Build) -> Result<(), StoreError> {
+        let builds = registry::builds(&self.views, &build.name).await?;
+        let old = builds.iter().find(|it| it.serving);
+        if build.take_over(&*self.projection, old, &self.views).await? == Outcome::Done {
+            tracing::info!(projection = build.name, version = build.version, "a new version is served");
+            self.publish(build);
+        }
+        // The tables of the old one are dropped when the registry is read anew: queries may be reading them.
+        Ok(())
+    }
+
+    /// Tells waiting queries and the metrics how far the projection is.
+    fn publish(&self, build: &Build) {
+        let lag = (*self.head.borrow() - build.checkpoint).max(0);
+        metrics::gauge!("muster_projection_lag_events", "projection" => build.name.clone()).set(lag as f64);
+        self.progress.send_if_modified(|it| {
+            let next = Progress {
+                served: if build.serving { build.checkpoint } else { it.served },
+                leads: build.serving,
+                trouble: None,
+            };
+            let modified = *it != next;
+            *it = next;
+            modified
+        });
+    }
+
+    fn stopping(&self) -> bool {
+        // An engine that is dropped stops its workers too.
+        *self.stop.borrow() || self.stop.has_changed().is_err()
+    }
+
+    /// Returns when there are events since the last step, when the lease is due, or when it is time to stop.
+    async fn wait_for_events(&mut self) {
+        let due = self.lease.interval();
+        tokio::select! {
+            _ = self.head.changed() => {}
+            _ = self.stop.changed() => {}
+            () = tokio::time::sleep(due) => {}
+        }
+    }
+
+    async fn pause(&mut self, time: Duration) {
+        tokio::select! {
+            _ = self.stop.changed() => {}
+            () = tokio::time::sleep(time) => {}
+        }
+    }
+}
+
+fn report(build: &Build, poison: &[Poison]) {
+    for it in poison {
+        let (projection, version) = (build.name.as_str(), build.version);
+        let (position, stream) = (it.position, it.stream.to_string());
+        if build.serving {
+            tracing::error!(projection, version, position, stream, error = it.reason, "a stream is parked");
+        } else {
+            tracing::error!(projection, version, position, stream, error = it.reason, "a rebuild stops");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a reactor is, and what it can do about an event.
+
+use std::pin::Pin;
+
+use commands::{Actor, CommandError, Context, Decision, Done, Executor, Idempotency};
+use projections::Fact;
+use store::sql::Database;
+use store::{from_micros, reactor_key};
+use uuid::Uuid;
+
+/// Turns events into commands.
+pub trait Reactor: Send + Sync + 'static {
+    /// Names its checkpoint and its commands; never changes.
+    fn name(&self) -> &'static str;
+
+    /// Whether it does anything about this event.
+    fn cares_about(&self, fact: &Fact) -> bool;
+
+    /// The read models it looks at; they have seen the event before it is called.
+    fn reads(&self) -> &'static [&'static str];
+
+    /// Does what follows from the event. Called again after a crash: the same commands do nothing twice.
+    fn react<'a>(&'a self, reaction: Reaction<'a>) -> Pin<Box<dyn Future<Output = Result<(), CommandError>> + Send + 'a>>;
+}
+
+/// One event, and the means to act on it.
+#[derive(Clone, Copy)]
+pub struct Reaction<'a> {
+    pub(crate) reactor: &'static str,
+    /// What happened.
+    pub fact: &'a Fact,
+    /// Read models that have seen it.
+    pub views: &'a Database,
+    pub(crate) executor: &'a Executor,
+}
+
+impl Reaction<'_> {
+    /// Issues a command about `subject`. One event, one reactor and one subject make one command, whenever it runs.
+    pub async fn run<D: Decision>(&self, subject: Uuid, decision: &D) -> Result<Done<D::Outcome>, CommandError> {
+        let seed = format!("{}/{}/{subject}", self.reactor, decision.name());
+        let command_id = Uuid::new_v5(&self.fact.event_id, seed.as_bytes());
+        let context = Context {
+            actor: Actor::System(self.reactor),
+            command_id,
+            correlation_id: self.fact.metadata.correlation_id.unwrap_or(self.fact.event_id),
+            causation_id: Some(self.fact.event_id),
+            trace_id: self.fact.metadata.trace_id.clone(),
+            // A reaction belongs to the moment of its cause, however late it runs.
+            now: from_micros(self.fact.recorded_at),
+            idempotency: Some(Idempotency {
+                key: reactor_key(self.reactor, command_id),
+                fingerprint: Vec::new(),
+                lifetime: None,
+            }),
+        };
+        self.executor.run(&context, decision).await
+    }
+}
