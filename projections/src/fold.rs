@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use store::{StoredEvent, StreamId};
 
 use crate::rows::Changes;
-use crate::{Fact, FoldError, Poison, Projection, RowKey, Rows};
+use crate::{Fact, FoldError, Poison, Projection, Record, RowKey, Rows};
 
 /// The rows that a few facts make out of nothing, e.g. the facts of one stream up to some position.
 pub fn fold_stream(projection: &dyn Projection, facts: &[Fact]) -> Result<Rows, Poison> {
@@ -15,6 +15,14 @@ pub fn fold_stream(projection: &dyn Projection, facts: &[Fact]) -> Result<Rows, 
         apply(projection, fact, &mut rows)?;
     }
     Ok(rows)
+}
+
+/// The one record that the facts of one stream make of what they are about.
+pub(crate) fn subject_of<R: Record + Clone>(projection: &dyn Projection, facts: &[Fact]) -> Result<Option<R>, Poison> {
+    let Some(last) = facts.last() else { return Ok(None) };
+    let mut rows = fold_stream(projection, facts)?;
+    let row = rows.get::<R>(last.subject).map_err(|error| last.poison(error))?;
+    Ok(row.cloned())
 }
 
 /// What is left out of a fold, on record.

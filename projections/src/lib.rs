@@ -1,1 +1,57 @@
-//! placeholder
+//! The read side of Muster: pure folds from facts to rows, the engine that runs them, and the queries that read them.
+//!
+//! A tour, in reading order:
+//!
+//! - [`workspaces`] is the read model to read first: table, fold and queries in one file.
+//!   [`projects`] and [`agents`] are built the same way; [`timeline`] is the one that reads every stream.
+//! - [`Projection`] is what they have in common, [`Fact`] is what they fold, [`Rows`] is what they fold into.
+//! - [`Engine`] keeps them up to date. `worker.rs` is its loop, `fold.rs` what happens to a batch, `registry.rs`
+//!   which build of a projection is served, and how a new one takes over.
+//! - [`parking`] is for events that cannot be applied, [`offline`] for rebuilding and verifying from the log.
+//!
+//! Three invariants hold everywhere:
+//!
+//! - **A fold is a pure function of rows and a fact.** No I/O, no clock.
+//! - **Rows and checkpoint change in one transaction**, and only from the revision that was read.
+//! - **Everything here can be thrown away**: the log makes it again.
+
+mod compare;
+mod engine;
+mod fact;
+mod fold;
+mod lease;
+mod projection;
+mod query;
+mod registry;
+mod rows;
+mod schema;
+mod status;
+mod worker;
+
+pub mod agents;
+pub mod offline;
+pub mod parking;
+pub mod projects;
+pub mod timeline;
+pub mod workspaces;
+
+use std::sync::Arc;
+
+pub use engine::{Engine, Settings};
+pub use fact::{ActorType, Fact, FactOf, FactsError, Metadata, Poison, facts_of};
+pub use fact::{AGENT, PROJECT, USER, WORKSPACE};
+pub use fold::fold_stream;
+pub use projection::{FoldError, Projection, Reads};
+pub use rows::{Key, KeyPart, Record, RowKey, Rows};
+pub use schema::Describe;
+pub use status::{Building, ParkedStream, ProjectionStatus, State, status};
+
+/// Every projection that Muster serves.
+pub fn all() -> Vec<Arc<dyn Projection>> {
+    vec![
+        Arc::new(workspaces::Workspaces),
+        Arc::new(projects::Projects),
+        Arc::new(agents::Agents),
+        Arc::new(timeline::Timeline),
+    ]
+}

@@ -242,3 +242,10 @@ macro_rules! key_from_id {
     )+};
 }
 key_from_id!(UserId, WorkspaceId, ProjectId, AgentId);
+
+/// Puts a changed value in its place; an unchanged one stays.
+pub(crate) fn assign<T>(place: &mut T, changed: Option<T>) {
+    if let Some(value) = changed {
+        *place = value;
+    }
+}

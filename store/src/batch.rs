@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use tokio::sync::oneshot;
 
 use crate::chain::{self, Hash};
+use crate::well_formed::check;
 use crate::{Claim, CommandKey, Commit, CommitError, Guard, Receipt, RowChange, StreamId};
 
 /// The most commands in one transaction.
@@ -13,7 +14,7 @@ const MOST_COMMANDS: usize = 512;
 const MOST_BYTES: usize = 4 << 20;
 
 /// A commit that makes sense, with the hashes of its events.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     pub(crate) commit: Commit,
     /// One per event, in the order of the appends.
@@ -31,30 +32,14 @@ pub(crate) struct Pending {
 impl Prepared {
     /// Checks what needs no log and hashes the events, before any lock is taken.
     pub(crate) fn new(commit: Commit) -> Result<Self, CommitError> {
-        let malformed = |what: String| Err(CommitError::Malformed(what));
-        let mut streams = HashSet::new();
+        check(&commit).map_err(CommitError::Malformed)?;
         let mut leaves = Vec::new();
         let mut bytes = 0;
         for append in &commit.appends {
-            if append.events.is_empty() {
-                return malformed(format!("nothing to append to {}", append.stream));
-            }
-            if append.expected < 0 || !streams.insert(&append.stream) {
-                return malformed(format!("{} is appended to twice or from before its start", append.stream));
-            }
             for (sequence, event) in (append.expected + 1..).zip(&append.events) {
-                for json in [&event.payload, &event.metadata] {
-                    if serde_json::from_str::<serde::de::IgnoredAny>(json).is_err() {
-                        return malformed(format!("{} carries text that is not JSON", event.event_type));
-                    }
-                }
                 bytes += event.payload.len() + event.metadata.len();
                 leaves.push(chain::leaf(&append.stream, sequence, event));
             }
-        }
-        let mut taken = HashSet::new();
-        if let Some(twice) = commit.takes.iter().find(|take| !taken.insert(&take.claim)) {
-            return malformed(format!("{}/{} is taken twice", twice.claim.scope, twice.claim.key));
         }
         Ok(Self { commit, leaves, bytes })
     }

@@ -13,7 +13,8 @@ impl EventLog {
 
     /// Moves a reactor's checkpoint, if it is still where the caller thinks. False when another node moved it.
     pub async fn move_reactor_checkpoint(&self, reactor: &str, from: i64, to: i64) -> Result<bool, StoreError> {
-        let begin = Query::new("insert into reactor_checkpoints (reactor, position) values ($1, 0) on conflict do nothing");
+        let begin =
+            Query::new("insert into reactor_checkpoints (reactor, position) values ($1, 0) on conflict do nothing");
         let moved = Query::new("update reactor_checkpoints set position = $3 where reactor = $1 and position = $2");
         let statements = vec![
             Statement::Run(begin.bind(reactor)),

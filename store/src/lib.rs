@@ -27,6 +27,7 @@ mod read;
 mod rows;
 mod sqlite;
 mod verify;
+mod well_formed;
 mod writer;
 
 pub use accounts::{Accounts, KnownSession};

@@ -1,5 +1,7 @@
 //! The event log: one door in, two doors out.
 
+use std::fs::File;
+
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
@@ -21,11 +23,13 @@ pub struct EventLog {
     head: watch::Sender<i64>,
     clock: Clock,
     tasks: Vec<JoinHandle<()>>,
+    /// A data folder stays taken as long as something can be written to it.
+    _folder: Option<File>,
 }
 
 impl EventLog {
     /// Starts the writer over a database whose schema is up to date.
-    pub(crate) async fn start(database: Database, clock: Clock) -> Result<Self, StoreError> {
+    pub(crate) async fn start(database: Database, clock: Clock, folder: Option<File>) -> Result<Self, StoreError> {
         let position = crate::read::head(&database).await?.position;
         let (head, _) = watch::channel(position);
         let (commits, waiting) = mpsc::channel(QUEUE);
@@ -40,7 +44,7 @@ impl EventLog {
         };
         // Not among `tasks`: it ends by itself once it has answered everyone.
         tokio::spawn(writer::write(appender, waiting, head.clone()));
-        Ok(Self { database, commits, head, clock, tasks })
+        Ok(Self { database, commits, head, clock, tasks, _folder: folder })
     }
 
     /// Appends all of a commit or nothing, durably.

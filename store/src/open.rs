@@ -36,8 +36,6 @@ pub struct Stores {
     pub views: Database,
     /// Where they are, for people; never with a password.
     pub place: String,
-    /// Held as long as the stores are.
-    _folder: Option<Arc<File>>,
 }
 
 macro_rules! migration {
@@ -62,19 +60,19 @@ impl Stores {
         };
         migrate(&log, LOG).await?;
         migrate(&views, VIEWS).await?;
-        let log = Arc::new(EventLog::start(log, settings.clock).await?);
-        Ok(Self { log, views, place, _folder: folder })
+        let log = Arc::new(EventLog::start(log, settings.clock, folder).await?);
+        Ok(Self { log, views, place })
     }
 }
 
-type Opened = (Database, Database, String, Option<Arc<File>>);
+type Opened = (Database, Database, String, Option<File>);
 
 fn open_sqlite(folder: &Path, exclusive: bool) -> Result<Opened, StoreError> {
     crate::sql::check_sqlite_version()?;
     let place = folder.display().to_string();
     std::fs::create_dir_all(folder)
         .map_err(|e| StoreError::Setup(format!("{place}: cannot make the data folder: {e}")))?;
-    let lock = if exclusive { Some(Arc::new(take(folder)?)) } else { None };
+    let lock = if exclusive { Some(take(folder)?) } else { None };
     let log = SqliteDatabase::open(&folder.join("log.db"), SqliteSettings { synchronous: "full" })?;
     let views = SqliteDatabase::open(&folder.join("views.db"), SqliteSettings { synchronous: "normal" })?;
     Ok((Database::Sqlite(log), Database::Sqlite(views), format!("SQLite in {place}"), lock))

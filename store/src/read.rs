@@ -78,8 +78,9 @@ impl EventLog {
 
     /// Events after a position, oldest first. What comes back has no hole: a hole is damage, never a late commit.
     pub async fn read_all(&self, after: i64, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
-        let query =
-            Query::new(events_where!("where position > $1 order by position limit $2")).bind(after).bind(limit as i64);
+        let query = Query::new(events_where!("where position > $1 order by position limit $2"))
+            .bind(after)
+            .bind(i64::try_from(limit).unwrap_or(i64::MAX));
         let events = self.events(query).await?;
         contiguous(events.iter().map(|event| event.position), after.max(0) + 1, || "the log".into())?;
         Ok(events)

@@ -78,8 +78,8 @@ impl EventLog {
             let wanted = PAGE.min(batch.first + batch.events - position);
             let events = match self.read_all(position - 1, wanted as usize).await {
                 Ok(events) => events,
-                // Holes are what verification is for; say where, not only that there is one.
-                Err(StoreError::Damaged(what)) => return found(self.first_hole(position).await?, &what),
+                // Damage is what verification is for; say where, not only that there is some.
+                Err(StoreError::Damaged(what)) => return found(self.first_damage(position).await?, &what),
                 Err(other) => return Err(other),
             };
             if (events.len() as i64) < wanted {
@@ -109,17 +109,16 @@ impl EventLog {
         self.database.query(query.bind(done).bind(head)).await?.iter().map(batch_row).collect()
     }
 
-    async fn first_hole(&self, from: i64) -> Result<i64, StoreError> {
-        let query = Query::new("select position from events where position >= $1 order by position limit $2");
-        let rows = self.database.query(query.bind(from).bind(PAGE)).await?;
-        let mut wanted = from;
-        for row in rows {
-            if row.int(0)? != wanted {
-                break;
+    /// The first position that is missing or cannot be read, at or after one.
+    async fn first_damage(&self, from: i64) -> Result<i64, StoreError> {
+        let mut position = from;
+        loop {
+            match self.read_at(position).await {
+                Ok(Some(_)) => position += 1,
+                Ok(None) | Err(StoreError::Damaged(_)) => return Ok(position),
+                Err(other) => return Err(other),
             }
-            wanted += 1;
         }
-        Ok(wanted)
     }
 
     /// Events past the head were not put there by a commit.

@@ -51,17 +51,17 @@ impl Shape {
 
     /// Names every field that does not fit, or none.
     pub(crate) fn check(&self, value: &Value) -> Result<(), ApiError> {
-        let mut bad = Vec::new();
-        let mut own_code = None;
-        for error in self.validator.iter_errors(value) {
-            own_code = self.own_code(&error);
-            bad.append(&mut bad_fields(&error));
-        }
+        let errors: Vec<ValidationError<'_>> = self.validator.iter_errors(value).collect();
+        let mut bad: Vec<BadField> = errors.iter().flat_map(bad_fields).collect();
         // PostgreSQL keeps no NUL in text, so neither store does.
         find_nuls(value, &mut String::new(), &mut bad);
-        match (bad.as_slice(), own_code) {
-            ([], _) => Ok(()),
-            ([only], Some(code)) => Err(ApiError::bad_fields(code, &only.message.clone(), bad)),
+        let Some(first) = bad.first().cloned() else { return Ok(()) };
+        let alone = bad.iter().all(|it| it.field == first.field);
+        let own_codes: Option<Vec<Code>> = errors.iter().map(|error| self.own_code(error)).collect();
+        match own_codes.as_deref() {
+            Some([code, ..]) if alone => {
+                Err(ApiError::bad_fields(*code, &format!("{} {}", first.field, first.message), bad))
+            }
             _ => Err(ApiError::validation(bad)),
         }
     }

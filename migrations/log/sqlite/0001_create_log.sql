@@ -42,10 +42,22 @@ begin select raise(abort, 'the log is append-only'); end;
 create trigger events_are_never_removed before delete on events
 begin select raise(abort, 'the log is append-only'); end;
 
+-- `insert or replace` removes what is in its way without asking the trigger above.
+create trigger events_are_never_replaced before insert on events
+when exists (select 1 from events where position = new.position)
+  or exists (
+    select 1 from events
+    where aggregate_type = new.aggregate_type and aggregate_id = new.aggregate_id and sequence = new.sequence)
+begin select raise(abort, 'the log is append-only'); end;
+
 create trigger batches_are_never_changed before update on batches
 begin select raise(abort, 'the log is append-only'); end;
 
 create trigger batches_are_never_removed before delete on batches
+begin select raise(abort, 'the log is append-only'); end;
+
+create trigger batches_are_never_replaced before insert on batches
+when exists (select 1 from batches where first_position = new.first_position)
 begin select raise(abort, 'the log is append-only'); end;
 
 -- Uniqueness that spans streams.

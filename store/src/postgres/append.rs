@@ -38,7 +38,7 @@ impl PostgresAppender {
         Self { database, clock }
     }
 
-    pub(crate) async fn append(&self, batch: Vec<Prepared>) -> Result<Appended, StoreError> {
+    pub(crate) async fn append(&self, batch: &[Prepared]) -> Result<Appended, StoreError> {
         let events: Vec<i64> = batch.iter().map(|prepared| prepared.leaves.len() as i64).collect();
         let arguments = Columns::of(batch)
             .arguments(self.clock.fixed_micros())

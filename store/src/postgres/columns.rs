@@ -6,7 +6,7 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
 
 use crate::batch::Prepared;
-use crate::{Claim, Guard, RowChange, StreamId};
+use crate::{Guard, RowChange, StreamId};
 
 /// The call; its parameters are bound in the order of [`Columns::arguments`].
 pub(super) const CALL: &str = "select base_position, batch_recorded_at, refused, refusals from append_batch(
@@ -15,40 +15,40 @@ pub(super) const CALL: &str = "select base_position, batch_recorded_at, refused,
 
 /// One field per array; within a group all arrays are as long.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
-    streams: Streams,
-    claims: Claims,
-    keys: Keys,
+pub(super) struct Columns<'a> {
+    streams: Streams<'a>,
+    claims: Claims<'a>,
+    keys: Keys<'a>,
     rows: Rows,
-    events: Events,
+    events: Events<'a>,
 }
 
 #[derive(Debug, Default)]
-struct Streams {
+struct Streams<'a> {
     command: Vec<i32>,
-    aggregate_type: Vec<String>,
-    aggregate_id: Vec<String>,
+    aggregate_type: Vec<&'a str>,
+    aggregate_id: Vec<&'a str>,
     expected: Vec<i64>,
 }
 
 #[derive(Debug, Default)]
-struct Claims {
+struct Claims<'a> {
     command: Vec<i32>,
     kind: Vec<&'static str>,
-    scope: Vec<String>,
-    key: Vec<String>,
-    holder_type: Vec<String>,
-    holder_id: Vec<String>,
+    scope: Vec<&'a str>,
+    key: Vec<&'a str>,
+    holder_type: Vec<&'a str>,
+    holder_id: Vec<&'a str>,
 }
 
 #[derive(Debug, Default)]
-struct Keys {
+struct Keys<'a> {
     command: Vec<i32>,
-    principal: Vec<String>,
-    route: Vec<String>,
-    key: Vec<String>,
-    fingerprint: Vec<Vec<u8>>,
-    outcome: Vec<String>,
+    principal: Vec<&'a str>,
+    route: Vec<&'a str>,
+    key: Vec<&'a str>,
+    fingerprint: Vec<&'a [u8]>,
+    outcome: Vec<&'a str>,
     expires: Vec<Option<i64>>,
 }
 
@@ -60,22 +60,22 @@ struct Rows {
 }
 
 #[derive(Debug, Default)]
-struct Events {
+struct Events<'a> {
     command: Vec<i32>,
-    aggregate_type: Vec<String>,
-    aggregate_id: Vec<String>,
+    aggregate_type: Vec<&'a str>,
+    aggregate_id: Vec<&'a str>,
     sequence: Vec<i64>,
-    event_type: Vec<String>,
-    event_version: Vec<String>,
-    payload: Vec<String>,
-    metadata: Vec<String>,
+    event_type: Vec<&'a str>,
+    event_version: Vec<&'a str>,
+    payload: Vec<&'a str>,
+    metadata: Vec<&'a str>,
     event_id: Vec<String>,
     workspace_id: Vec<Option<String>>,
-    leaf: Vec<Vec<u8>>,
+    leaf: Vec<&'a [u8]>,
 }
 
-impl Columns {
-    pub(super) fn of(batch: Vec<Prepared>) -> Self {
+impl<'a> Columns<'a> {
+    pub(super) fn of(batch: &'a [Prepared]) -> Self {
         let mut columns = Self::default();
         for (command, prepared) in (1..).zip(batch) {
             columns.add(command, prepared);
@@ -83,50 +83,52 @@ impl Columns {
         columns
     }
 
-    fn add(&mut self, command: i32, prepared: Prepared) {
-        let commit = prepared.commit;
-        let mut leaves = prepared.leaves.into_iter();
-        for append in commit.appends {
+    fn add(&mut self, command: i32, prepared: &'a Prepared) {
+        let commit = &prepared.commit;
+        let mut leaves = prepared.leaves.iter();
+        for append in &commit.appends {
             self.streams.add(command, &append.stream, append.expected);
-            for (sequence, event) in (append.expected + 1..).zip(append.events) {
+            for (sequence, event) in (append.expected + 1..).zip(&append.events) {
                 let it = &mut self.events;
                 it.command.push(command);
-                it.aggregate_type.push(append.stream.aggregate_type.clone());
-                it.aggregate_id.push(append.stream.aggregate_id.clone());
+                it.aggregate_type.push(&append.stream.aggregate_type);
+                it.aggregate_id.push(&append.stream.aggregate_id);
                 it.sequence.push(sequence);
-                it.event_type.push(event.event_type);
-                it.event_version.push(event.event_version);
-                it.payload.push(event.payload);
-                it.metadata.push(event.metadata);
+                it.event_type.push(&event.event_type);
+                it.event_version.push(&event.event_version);
+                it.payload.push(&event.payload);
+                it.metadata.push(&event.metadata);
                 it.event_id.push(event.event_id.to_string());
                 it.workspace_id.push(event.workspace_id.map(|id| id.to_string()));
-                it.leaf.extend(leaves.next().map(|leaf| leaf.to_vec()));
+                it.leaf.extend(leaves.next().map(|leaf| leaf.as_slice()));
             }
         }
-        for take in commit.takes {
-            self.claims.add(command, "take", take.claim, Some(take.holder));
+        for take in &commit.takes {
+            self.claims.add(command, "take", &take.claim.scope, &take.claim.key, Some(&take.holder));
         }
-        for claim in commit.releases {
-            self.claims.add(command, "release", claim, None);
+        for claim in &commit.releases {
+            self.claims.add(command, "release", &claim.scope, &claim.key, None);
         }
-        for guard in commit.guards {
+        for guard in &commit.guards {
             match guard {
-                Guard::At { stream, sequence } => self.streams.add(command, &stream, sequence),
-                Guard::Held { claim, holder } => self.claims.add(command, "held", claim, Some(holder)),
-                Guard::Empty { scope } => self.claims.add(command, "empty", Claim { scope, key: String::new() }, None),
+                Guard::At { stream, sequence } => self.streams.add(command, stream, *sequence),
+                Guard::Held { claim, holder } => {
+                    self.claims.add(command, "held", &claim.scope, &claim.key, Some(holder));
+                }
+                Guard::Empty { scope } => self.claims.add(command, "empty", scope, "", None),
             }
         }
-        if let Some(remember) = commit.remember {
+        if let Some(remember) = &commit.remember {
             let it = &mut self.keys;
             it.command.push(command);
-            it.principal.push(remember.key.principal);
-            it.route.push(remember.key.route);
-            it.key.push(remember.key.key);
-            it.fingerprint.push(remember.fingerprint);
-            it.outcome.push(remember.outcome);
+            it.principal.push(&remember.key.principal);
+            it.route.push(&remember.key.route);
+            it.key.push(&remember.key.key);
+            it.fingerprint.push(&remember.fingerprint);
+            it.outcome.push(&remember.outcome);
             it.expires.push(remember.expires_at);
         }
-        for change in commit.rows {
+        for change in &commit.rows {
             let (kind, row) = row(change);
             self.rows.command.push(command);
             self.rows.kind.push(kind);
@@ -173,29 +175,28 @@ impl Columns {
     }
 }
 
-impl Streams {
-    fn add(&mut self, command: i32, stream: &StreamId, expected: i64) {
+impl<'a> Streams<'a> {
+    fn add(&mut self, command: i32, stream: &'a StreamId, expected: i64) {
         self.command.push(command);
-        self.aggregate_type.push(stream.aggregate_type.clone());
-        self.aggregate_id.push(stream.aggregate_id.clone());
+        self.aggregate_type.push(&stream.aggregate_type);
+        self.aggregate_id.push(&stream.aggregate_id);
         self.expected.push(expected);
     }
 }
 
-impl Claims {
-    fn add(&mut self, command: i32, kind: &'static str, claim: Claim, holder: Option<StreamId>) {
-        let holder = holder.unwrap_or_else(|| StreamId::new("", ""));
+impl<'a> Claims<'a> {
+    fn add(&mut self, command: i32, kind: &'static str, scope: &'a str, key: &'a str, holder: Option<&'a StreamId>) {
         self.command.push(command);
         self.kind.push(kind);
-        self.scope.push(claim.scope);
-        self.key.push(claim.key);
-        self.holder_type.push(holder.aggregate_type);
-        self.holder_id.push(holder.aggregate_id);
+        self.scope.push(scope);
+        self.key.push(key);
+        self.holder_type.push(holder.map_or("", |it| &it.aggregate_type));
+        self.holder_id.push(holder.map_or("", |it| &it.aggregate_id));
     }
 }
 
 /// A row change as `apply_row` takes it.
-fn row(change: RowChange) -> (&'static str, Value) {
+fn row(change: &RowChange) -> (&'static str, Value) {
     match change {
         RowChange::AddAccount(it) => (
             "add account",
@@ -204,12 +205,12 @@ fn row(change: RowChange) -> (&'static str, Value) {
                    "created_at": it.created_at, "updated_at": it.updated_at}),
         ),
         RowChange::SuspendAccount { user_id, suspended } => {
-            ("suspend account", json!({"user_id": user_id.to_string(), "suspended": i64::from(suspended)}))
+            ("suspend account", json!({"user_id": user_id.to_string(), "suspended": i64::from(*suspended)}))
         }
         RowChange::AddSession(it) => (
             "add session",
             json!({"session_id": it.session_id.to_string(), "user_id": it.user_id.to_string(),
-                   "token_hash": hex::encode(it.token_hash), "created_at": it.created_at, "expires_at": it.expires_at}),
+                   "token_hash": hex::encode(&it.token_hash), "created_at": it.created_at, "expires_at": it.expires_at}),
         ),
         RowChange::RemoveSession { session_id } => ("remove session", json!({"session_id": session_id.to_string()})),
         RowChange::RemoveSessionsOf { user_id } => ("remove sessions of", json!({"user_id": user_id.to_string()})),
@@ -217,7 +218,7 @@ fn row(change: RowChange) -> (&'static str, Value) {
             "issue credential",
             json!({"credential_id": it.credential_id.to_string(), "agent_id": it.agent_id.to_string(),
                    "workspace_id": it.workspace_id.to_string(), "project_id": it.project_id.map(|id| id.to_string()),
-                   "standing": it.standing, "key_hash": hex::encode(it.key_hash), "created_at": it.created_at}),
+                   "standing": it.standing, "key_hash": hex::encode(&it.key_hash), "created_at": it.created_at}),
         ),
         RowChange::SetAgentStanding { agent_id, standing } => {
             ("set agent standing", json!({"agent_id": agent_id.to_string(), "standing": standing}))

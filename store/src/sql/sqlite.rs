@@ -205,18 +205,18 @@ fn each(connection: &Connection, sql: &str, rows: &[Vec<Value>]) -> rusqlite::Re
 
 fn upsert(table: &Table) -> String {
     let columns: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
-    let places: Vec<String> = (1..=columns.len()).map(|it| format!("${it}")).collect();
+    let places: Vec<String> = (1..=columns.len()).map(|it| format!("?{it}")).collect();
     format!("insert or replace into {} ({}) values ({})", table.name, columns.join(", "), places.join(", "))
 }
 
 fn delete(table: &Table) -> String {
     let key: Vec<String> =
-        table.key().iter().enumerate().map(|(n, column)| format!("{} = ${}", column.name, n + 1)).collect();
+        table.key().iter().enumerate().map(|(n, column)| format!("{} = ?{}", column.name, n + 1)).collect();
     format!("delete from {} where {}", table.name, key.join(" and "))
 }
 
 pub(crate) fn select(connection: &Connection, query: &Query) -> rusqlite::Result<Vec<Row>> {
-    let mut statement = connection.prepare_cached(&query.sql)?;
+    let mut statement = connection.prepare_cached(&numbered(&query.sql))?;
     let width = statement.column_count();
     let mut rows = statement.query(params_from_iter(&query.params))?;
     let mut answer = Vec::new();
@@ -228,7 +228,12 @@ pub(crate) fn select(connection: &Connection, query: &Query) -> rusqlite::Result
 }
 
 fn execute(connection: &Connection, query: &Query) -> rusqlite::Result<usize> {
-    connection.prepare_cached(&query.sql)?.execute(params_from_iter(&query.params))
+    connection.prepare_cached(&numbered(&query.sql))?.execute(params_from_iter(&query.params))
+}
+
+/// SQLite takes `$2` for a name and numbers names as they appear; only `?2` is the second parameter.
+fn numbered(sql: &str) -> String {
+    sql.replace('$', "?")
 }
 
 fn own(value: ValueRef<'_>) -> Value {

@@ -1,5 +1,7 @@
 //! Decides and writes a batch on SQLite, in the one thread that writes.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::rows;
@@ -23,7 +25,7 @@ impl SqliteAppender {
         Self { database, clock }
     }
 
-    pub(crate) async fn append(&self, batch: Vec<Prepared>) -> Result<Appended, StoreError> {
+    pub(crate) async fn append(&self, batch: Arc<Vec<Prepared>>) -> Result<Appended, StoreError> {
         let clock = self.clock.clone();
         let place = self.database.place().to_owned();
         self.database
@@ -71,10 +73,10 @@ fn append_batch(connection: &mut Connection, clock: &Clock, batch: &[Prepared]) 
         let link = chain::link(&previous, before + 1, recorded_at, leaves.iter());
         transaction
             .prepare_cached(
-                "insert into batches (first_position, events, recorded_at, leaves, link) values ($1, $2, $3, $4, $5)",
+                "insert into batches (first_position, events, recorded_at, leaves, link) values (?1, ?2, ?3, ?4, ?5)",
             )?
             .execute(params![before + 1, head - before, recorded_at, leaves.as_flattened(), link])?;
-        transaction.prepare_cached("update head set position = $1, recorded_at = $2, link = $3")?.execute(params![
+        transaction.prepare_cached("update head set position = ?1, recorded_at = ?2, link = ?3")?.execute(params![
             head,
             recorded_at,
             link
@@ -118,7 +120,7 @@ fn refusal(log: &Transaction<'_>, now: i64, commit: &Commit) -> rusqlite::Result
     }
     for guard in &commit.guards {
         if let Guard::Empty { scope } = guard
-            && log.prepare_cached("select 1 from claims where scope = $1 limit 1")?.exists([scope])?
+            && log.prepare_cached("select 1 from claims where scope = ?1 limit 1")?.exists([scope])?
         {
             return Ok(Some(CommitError::ScopeNotEmpty { scope: scope.clone() }));
         }
@@ -130,7 +132,7 @@ fn write(log: &Transaction<'_>, commit: &Commit, head: &mut i64, recorded_at: i6
     let mut insert = log.prepare_cached(
         "insert into events (position, aggregate_type, aggregate_id, sequence, event_type, event_version,
                              payload, metadata, event_id, workspace_id, recorded_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?;
     for append in &commit.appends {
         for (sequence, event) in (append.expected + 1..).zip(&append.events) {
@@ -151,10 +153,10 @@ fn write(log: &Transaction<'_>, commit: &Commit, head: &mut i64, recorded_at: i6
         }
     }
     for claim in &commit.releases {
-        log.prepare_cached("delete from claims where scope = $1 and key = $2")?.execute([&claim.scope, &claim.key])?;
+        log.prepare_cached("delete from claims where scope = ?1 and key = ?2")?.execute([&claim.scope, &claim.key])?;
     }
     for take in &commit.takes {
-        log.prepare_cached("insert into claims (scope, key, holder_type, holder_id) values ($1, $2, $3, $4)")?
+        log.prepare_cached("insert into claims (scope, key, holder_type, holder_id) values (?1, ?2, ?3, ?4)")?
             .execute([&take.claim.scope, &take.claim.key, &take.holder.aggregate_type, &take.holder.aggregate_id])?;
     }
     for row in &commit.rows {
@@ -164,7 +166,7 @@ fn write(log: &Transaction<'_>, commit: &Commit, head: &mut i64, recorded_at: i6
         log.prepare_cached(
             "insert or replace into remembered_commands
                  (principal, route, key, fingerprint, outcome, position, expires_at)
-             values ($1, $2, $3, $4, $5, $6, $7)",
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute(params![key.principal, key.route, key.key, fingerprint, outcome, *head, expires_at])?;
     }
@@ -172,12 +174,12 @@ fn write(log: &Transaction<'_>, commit: &Commit, head: &mut i64, recorded_at: i6
 }
 
 fn sequence_of(log: &Transaction<'_>, stream: &StreamId) -> rusqlite::Result<i64> {
-    log.prepare_cached("select coalesce(max(sequence), 0) from events where aggregate_type = $1 and aggregate_id = $2")?
+    log.prepare_cached("select coalesce(max(sequence), 0) from events where aggregate_type = ?1 and aggregate_id = ?2")?
         .query_row([&stream.aggregate_type, &stream.aggregate_id], |row| row.get(0))
 }
 
 fn holder_of(log: &Transaction<'_>, claim: &Claim) -> rusqlite::Result<Option<StreamId>> {
-    log.prepare_cached("select holder_type, holder_id from claims where scope = $1 and key = $2")?
+    log.prepare_cached("select holder_type, holder_id from claims where scope = ?1 and key = ?2")?
         .query_row([&claim.scope, &claim.key], |row| {
             Ok(StreamId { aggregate_type: row.get(0)?, aggregate_id: row.get(1)? })
         })
@@ -189,7 +191,7 @@ fn remembered(log: &Transaction<'_>, now: i64, remember: &Remember) -> rusqlite:
     log.prepare_cached(
         "select fingerprint, outcome, position
          from remembered_commands
-         where principal = $1 and route = $2 and key = $3 and (expires_at is null or expires_at > $4)",
+         where principal = ?1 and route = ?2 and key = ?3 and (expires_at is null or expires_at > ?4)",
     )?
     .query_row(params![key.principal, key.route, key.key, now], |row| {
         Ok(Remembered { fingerprint: row.get(0)?, outcome: row.get(1)?, position: row.get(2)? })

@@ -8,7 +8,7 @@ use crate::{CommitError, RowChange};
 pub(super) fn refusal(log: &Transaction<'_>, rows: &[RowChange]) -> rusqlite::Result<Option<CommitError>> {
     for row in rows {
         if let RowChange::AddAccount(account) = row
-            && log.prepare_cached("select 1 from accounts where email = $1")?.exists([&account.email])?
+            && log.prepare_cached("select 1 from accounts where email = ?1")?.exists([&account.email])?
         {
             return Ok(Some(CommitError::EmailTaken));
         }
@@ -23,7 +23,7 @@ pub(super) fn apply(log: &Transaction<'_>, row: &RowChange) -> rusqlite::Result<
             .prepare_cached(
                 "insert into accounts
                      (user_id, email, name, avatar_url, password_hash, suspended, created_at, updated_at)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8)",
+                 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
                 it.user_id.to_string(),
@@ -36,12 +36,12 @@ pub(super) fn apply(log: &Transaction<'_>, row: &RowChange) -> rusqlite::Result<
                 it.updated_at,
             ])?,
         RowChange::SuspendAccount { user_id, suspended } => log
-            .prepare_cached("update accounts set suspended = $2 where user_id = $1")?
+            .prepare_cached("update accounts set suspended = ?2 where user_id = ?1")?
             .execute(params![user_id.to_string(), suspended])?,
         RowChange::AddSession(it) => log
             .prepare_cached(
                 "insert into sign_in_sessions (session_id, user_id, token_hash, created_at, expires_at)
-                 values ($1, $2, $3, $4, $5)",
+                 values (?1, ?2, ?3, ?4, ?5)",
             )?
             .execute(params![
                 it.session_id.to_string(),
@@ -51,17 +51,17 @@ pub(super) fn apply(log: &Transaction<'_>, row: &RowChange) -> rusqlite::Result<
                 it.expires_at,
             ])?,
         RowChange::RemoveSession { session_id } => log
-            .prepare_cached("delete from sign_in_sessions where session_id = $1")?
+            .prepare_cached("delete from sign_in_sessions where session_id = ?1")?
             .execute([session_id.to_string()])?,
         RowChange::RemoveSessionsOf { user_id } => {
-            log.prepare_cached("delete from sign_in_sessions where user_id = $1")?.execute([user_id.to_string()])?
+            log.prepare_cached("delete from sign_in_sessions where user_id = ?1")?.execute([user_id.to_string()])?
         }
         RowChange::IssueCredential(it) => {
             revoke(log, it.agent_id)?;
             log.prepare_cached(
                 "insert into credentials
                      (credential_id, agent_id, workspace_id, project_id, standing, key_hash, active, created_at)
-                 values ($1, $2, $3, $4, $5, $6, 1, $7)",
+                 values (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7)",
             )?
             .execute(params![
                 it.credential_id.to_string(),
@@ -74,7 +74,7 @@ pub(super) fn apply(log: &Transaction<'_>, row: &RowChange) -> rusqlite::Result<
             ])?
         }
         RowChange::SetAgentStanding { agent_id, standing } => log
-            .prepare_cached("update credentials set standing = $2 where agent_id = $1 and active = 1")?
+            .prepare_cached("update credentials set standing = ?2 where agent_id = ?1 and active = 1")?
             .execute(params![agent_id.to_string(), standing])?,
         RowChange::RevokeCredentials { agent_id } => revoke(log, *agent_id)?,
     };
@@ -82,6 +82,6 @@ pub(super) fn apply(log: &Transaction<'_>, row: &RowChange) -> rusqlite::Result<
 }
 
 fn revoke(log: &Transaction<'_>, agent_id: uuid::Uuid) -> rusqlite::Result<usize> {
-    log.prepare_cached("update credentials set active = 0 where agent_id = $1 and active = 1")?
+    log.prepare_cached("update credentials set active = 0 where agent_id = ?1 and active = 1")?
         .execute([agent_id.to_string()])
 }

@@ -1,0 +1,114 @@
+//! Answers to commands: the entity as it became, with the position that shows it.
+
+use std::marker::PhantomData;
+
+use aide::OperationOutput;
+use aide::generate::GenContext;
+use aide::openapi::{Operation, Response as Documented, StatusCode as Status};
+use axum::Json;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use commands::Done;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::error::ApiError;
+use crate::openapi::{documented_json, documented_position};
+
+/// What a command came to.
+pub(crate) struct Answer<T> {
+    status: StatusCode,
+    position: i64,
+    replayed: bool,
+    body: Value,
+    header: Option<(HeaderName, HeaderValue)>,
+    of: PhantomData<T>,
+}
+
+/// A command that stands, though the read model has not shown it yet.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Accepted {
+    /// A query that sends this as `X-Min-Position` sees what the command did.
+    position: i64,
+}
+
+impl<T: Serialize> Answer<T> {
+    /// An answer that needs no read model.
+    pub(crate) fn at(position: i64, body: T) -> Self {
+        let body = serde_json::to_value(body).expect("an answer is always JSON");
+        Self { status: StatusCode::OK, position, replayed: false, body, header: None, of: PhantomData }
+    }
+
+    /// What a command came to, if its read model shows it already; 202 with the position if not.
+    pub(crate) fn of<O>(done: &Done<O>, shown: Option<T>) -> Self {
+        Self::of_or(done, shown, json!({}))
+    }
+
+    /// Like `of`, where something must be told even if the entity cannot be shown yet.
+    pub(crate) fn of_or<O>(done: &Done<O>, shown: Option<T>, mut otherwise: Value) -> Self {
+        let replayed = done.replayed;
+        match shown {
+            Some(body) => Self { replayed, ..Self::at(done.position, body) },
+            None => {
+                otherwise["position"] = done.position.into();
+                let (status, position) = (StatusCode::ACCEPTED, done.position);
+                Self { status, position, replayed, body: otherwise, header: None, of: PhantomData }
+            }
+        }
+    }
+
+    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.header = Some((name, value));
+        self
+    }
+}
+
+impl<T> IntoResponse for Answer<T> {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert("X-Log-Position", HeaderValue::from(self.position));
+        if self.replayed {
+            headers.insert("Idempotent-Replayed", HeaderValue::from_static("true"));
+        }
+        if let Some((name, value)) = self.header {
+            headers.insert(name, value);
+        }
+        response
+    }
+}
+
+impl<T: JsonSchema> OperationOutput for Answer<T> {
+    type Inner = T;
+
+    fn operation_response(_: &mut GenContext, _: &mut Operation) -> Option<Documented> {
+        Some(documented_position(documented_json::<T>("The command is done.")))
+    }
+
+    fn inferred_responses(_: &mut GenContext, _: &mut Operation) -> Vec<(Option<Status>, Documented)> {
+        let done = documented_position(documented_json::<T>("The command is done."));
+        let accepted = documented_json::<Accepted>("The command is done, and its read model is not there yet.");
+        vec![(Some(Status::Code(200)), done), (Some(Status::Code(202)), documented_position(accepted))]
+    }
+}
+
+/// The answer to a query.
+pub(crate) struct Shown<T>(pub(crate) T);
+
+impl<T: Serialize> IntoResponse for Shown<T> {
+    fn into_response(self) -> Response {
+        Json(self.0).into_response()
+    }
+}
+
+impl<T: JsonSchema> OperationOutput for Shown<T> {
+    type Inner = T;
+
+    fn inferred_responses(_: &mut GenContext, _: &mut Operation) -> Vec<(Option<Status>, Documented)> {
+        vec![(Some(Status::Code(200)), documented_json::<T>("What was asked for."))]
+    }
+}
+
+/// What a query's handler returns.
+pub(crate) type Seen<T> = Result<Shown<T>, ApiError>;

@@ -1,0 +1,213 @@
+//! Who is calling: found once per request, before the handler, from a cookie or from an agent's headers.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use aide::openapi::Operation;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use commands::Actor;
+use domain::{AgentId, ProjectId, UserId, WorkspaceId};
+use store::KnownSession;
+use uuid::Uuid;
+
+use super::cookie;
+use crate::App;
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::openapi::{document_codes, document_security};
+
+/// Who a request says it comes from. Routes decide whom they let in.
+#[derive(Clone)]
+pub(crate) enum Identity {
+    /// Neither a cookie nor an agent's headers.
+    Nobody,
+    /// Credentials that are no good, and why.
+    Refused(ApiError),
+    /// Somebody we know.
+    Known(Caller),
+}
+
+/// A person or an agent.
+#[derive(Clone)]
+pub(crate) enum Caller {
+    /// A person with a session.
+    Owner(Owner),
+    /// An agent with its key.
+    Agent(AgentCaller),
+}
+
+/// A person with a session: the documents' CEO.
+#[derive(Clone)]
+pub(crate) struct Owner {
+    pub(crate) user_id: UserId,
+    pub(super) session: Arc<KnownSession>,
+}
+
+/// An agent with its key, and how far it reaches.
+#[derive(Clone)]
+pub(crate) struct AgentCaller {
+    pub(crate) agent_id: AgentId,
+    pub(crate) workspace_id: WorkspaceId,
+    /// The one project that it may see; without, all of its workspace.
+    pub(crate) project_id: Option<ProjectId>,
+    credential_id: Uuid,
+}
+
+/// Whom a route lets in.
+pub(crate) trait Principal: Sized + Send {
+    /// The caller, if the route lets it in.
+    fn of(parts: &Parts) -> Result<Self, ApiError>;
+    /// As whom it acts.
+    fn actor(&self) -> Actor;
+    /// Says in the OpenAPI document who is let in.
+    fn document(operation: &mut Operation);
+
+    /// The caller's name, for keys and limits.
+    fn name(&self) -> String {
+        name_of(self.actor())
+    }
+}
+
+pub(crate) fn name_of(actor: Actor) -> String {
+    match actor {
+        Actor::User(id) => format!("user:{id}"),
+        Actor::Agent(id) => format!("agent:{id}"),
+        Actor::System(name) => format!("system:{name}"),
+    }
+}
+
+impl Principal for Caller {
+    fn of(parts: &Parts) -> Result<Self, ApiError> {
+        match parts.extensions.get::<Identity>() {
+            Some(Identity::Known(caller)) => Ok(caller.clone()),
+            Some(Identity::Refused(why)) => Err(why.clone()),
+            Some(Identity::Nobody) | None => Err(ApiError::new(Code::AuthInvalidToken, "sign in first")),
+        }
+    }
+
+    fn actor(&self) -> Actor {
+        match self {
+            Self::Owner(it) => it.actor(),
+            Self::Agent(it) => Actor::Agent(it.agent_id),
+        }
+    }
+
+    fn document(operation: &mut Operation) {
+        document_security(operation, &[&["session"], &["agentId", "agentKey"]]);
+        document_codes(operation, &[Code::AuthInvalidToken, Code::AuthSessionExpired, Code::AgentInactive]);
+    }
+}
+
+impl Principal for Owner {
+    fn of(parts: &Parts) -> Result<Self, ApiError> {
+        match Caller::of(parts)? {
+            Caller::Owner(owner) => Ok(owner),
+            Caller::Agent(_) => Err(ApiError::new(Code::NotCeo, "only the owner of the workspace may do this")),
+        }
+    }
+
+    fn actor(&self) -> Actor {
+        Actor::User(self.user_id)
+    }
+
+    fn document(operation: &mut Operation) {
+        document_security(operation, &[&["session"]]);
+        document_codes(operation, &[Code::AuthInvalidToken, Code::AuthSessionExpired, Code::NotCeo]);
+    }
+}
+
+impl Caller {
+    /// Whether what let this caller in would let it in again.
+    pub(crate) async fn is_still_let_in(&self, app: &App) -> Result<bool, ApiError> {
+        let accounts = app.log.accounts();
+        match self {
+            Self::Owner(owner) => {
+                let session = accounts.session(&owner.session.session.token_hash).await?;
+                Ok(session.is_some_and(|it| is_open(&it, app.clock.now_micros()).is_ok()))
+            }
+            Self::Agent(agent) => {
+                let credential = accounts.credential(agent.agent_id.0).await?;
+                Ok(credential.is_some_and(|it| it.credential_id == agent.credential_id && may_work(&it.standing)))
+            }
+        }
+    }
+}
+
+/// Finds out who is calling, holds them to their limit, and says in the answer how much of it is left.
+pub(crate) async fn identify(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let identity = identity_of(&app, request.headers()).await.unwrap_or_else(Identity::Refused);
+    let quota = match &identity {
+        Identity::Known(caller) => app.limiter.of_caller(caller),
+        // Bad credentials count against the address: there is nobody else to hold to account.
+        Identity::Nobody | Identity::Refused(_) => app.limiter.of_address(address_of(request.extensions())),
+    };
+    request.extensions_mut().insert(identity);
+    let mut response = match quota.refusal() {
+        Some(refusal) => refusal.into_response(),
+        None => next.run(request).await,
+    };
+    quota.show(response.headers_mut());
+    response
+}
+
+async fn identity_of(app: &App, headers: &HeaderMap) -> Result<Identity, ApiError> {
+    // An agent's headers are there on purpose; a cookie rides along with whatever a browser sends.
+    if headers.contains_key("X-Agent-ID") || headers.contains_key("X-Agent-Key") {
+        return agent_of(app, headers).await.map(|it| Identity::Known(Caller::Agent(it)));
+    }
+    let Some(token) = cookie::token(headers) else { return Ok(Identity::Nobody) };
+    let known = app.log.accounts().session(&app.secrets.hash_token(&token)).await?;
+    let known = known.ok_or_else(|| ApiError::new(Code::AuthInvalidToken, "the session is not known; sign in again"))?;
+    is_open(&known, app.clock.now_micros())?;
+    let user_id = UserId(known.account.user_id);
+    Ok(Identity::Known(Caller::Owner(Owner { user_id, session: Arc::new(known) })))
+}
+
+async fn agent_of(app: &App, headers: &HeaderMap) -> Result<AgentCaller, ApiError> {
+    let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    // A malformed id is looked up like any other, so that every refusal takes the same work.
+    let agent_id = text("X-Agent-ID").parse().unwrap_or(Uuid::nil());
+    let credential = app.log.accounts().credential(agent_id).await?;
+    let stored = credential.as_ref().map(|it| it.key_hash.as_slice());
+    let is_key = app.secrets.is_key(text("X-Agent-Key"), stored);
+    let Some(credential) = credential.filter(|_| is_key) else {
+        return Err(ApiError::new(Code::AuthInvalidToken, "the agent's id or key is not right"));
+    };
+    if !may_work(&credential.standing) {
+        return Err(ApiError::new(Code::AgentInactive, format!("the agent is {}", credential.standing)));
+    }
+    Ok(AgentCaller {
+        agent_id: credential.agent_id.into(),
+        workspace_id: credential.workspace_id.into(),
+        project_id: credential.project_id.map(ProjectId),
+        credential_id: credential.credential_id,
+    })
+}
+
+fn is_open(known: &KnownSession, now_micros: i64) -> Result<(), ApiError> {
+    if known.account.suspended {
+        return Err(ApiError::new(Code::AuthAccountSuspended, "the account is suspended"));
+    }
+    if known.session.expires_at <= now_micros {
+        return Err(ApiError::new(Code::AuthSessionExpired, "the session has run out; sign in again"));
+    }
+    Ok(())
+}
+
+fn may_work(standing: &str) -> bool {
+    standing == "active" || standing == "probation"
+}
+
+/// The address of a request, as far as limits tell addresses apart.
+pub(crate) fn address_of(extensions: &Extensions) -> IpAddr {
+    let address = extensions.get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |it| it.0.ip());
+    match address.to_canonical() {
+        // Whoever has one IPv6 address has 2^64 of them.
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !(u64::MAX as u128))),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}

@@ -1,0 +1,108 @@
+//! Secrets that Muster makes: agents' keys and the values of session cookies, and their keyed hashes.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use store::{EventLog, StoreError};
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
+
+/// Random characters at the end of an agent's key.
+const KEY_CHARACTERS: usize = 32;
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// What hashes are keyed with. Whoever has only the database of one cannot check a guess against it.
+#[derive(Clone)]
+pub(crate) struct Secrets {
+    sessions: Vec<u8>,
+    keys: Vec<u8>,
+}
+
+impl Secrets {
+    /// The secrets beside the log, made on first use; all nodes on one log share them.
+    pub(crate) async fn load(log: &EventLog, session_secret: Option<&str>) -> Result<Self, StoreError> {
+        let accounts = log.accounts();
+        let sessions = match session_secret {
+            Some(given) => given.as_bytes().to_vec(),
+            None => accounts.secret("session", random::<32>().to_vec()).await?,
+        };
+        Ok(Self { sessions, keys: accounts.secret("agent-key-pepper", random::<32>().to_vec()).await? })
+    }
+
+    /// What is stored of a session cookie.
+    pub(crate) fn hash_token(&self, token: &str) -> Vec<u8> {
+        keyed(&self.sessions, token)
+    }
+
+    /// What is stored of an agent's key.
+    pub(crate) fn hash_key(&self, key: &str) -> Vec<u8> {
+        keyed(&self.keys, key)
+    }
+
+    /// Whether a key is the one with this hash; takes as long either way, also when there is none.
+    pub(crate) fn is_key(&self, key: &str, stored: Option<&[u8]>) -> bool {
+        let given = self.hash_key(key);
+        let same = given.ct_eq(stored.unwrap_or(&[0; 32]));
+        bool::from(same) && stored.is_some()
+    }
+}
+
+/// A new key for an agent: `af_agent_<workspace_id>_<agent_code>_<random_32_chars>`.
+pub fn new_agent_key(workspace_id: Uuid, agent_code: &str) -> String {
+    format!("af_agent_{workspace_id}_{agent_code}_{}", random_text(KEY_CHARACTERS))
+}
+
+/// A new value for a session cookie.
+pub(crate) fn new_token() -> String {
+    hex::encode(random::<32>())
+}
+
+fn keyed(secret: &[u8], text: &str) -> Vec<u8> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes a key of any length");
+    mac.update(text.as_bytes());
+    mac.finalize().into_bytes().to_vec()
+}
+
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    bytes
+}
+
+fn random_text(length: usize) -> String {
+    let mut text = String::with_capacity(length);
+    while text.len() < length {
+        // Bytes past the last whole run of the alphabet are thrown away, or its first letters would come more often.
+        let usable = random::<64>().into_iter().filter(|byte| (*byte as usize) < ALPHABET.len() * 4);
+        let letters = usable.map(|byte| char::from(ALPHABET[byte as usize % ALPHABET.len()]));
+        text.extend(letters.take(length - text.len()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secrets() -> Secrets {
+        Secrets { sessions: vec![1; 32], keys: vec![2; 32] }
+    }
+
+    #[test]
+    fn an_agents_key_has_the_form_of_the_document() {
+        let key = new_agent_key(Uuid::nil(), "dev-1");
+        let random = key.strip_prefix("af_agent_00000000-0000-0000-0000-000000000000_dev-1_").expect("the form");
+        assert_eq!(random.len(), 32);
+        assert!(random.bytes().all(|it| it.is_ascii_alphanumeric()));
+        assert_ne!(key, new_agent_key(Uuid::nil(), "dev-1"));
+    }
+
+    #[test]
+    fn a_key_is_known_by_its_hash_alone() {
+        let (secrets, key) = (secrets(), new_agent_key(Uuid::nil(), "dev-1"));
+        let stored = secrets.hash_key(&key);
+        assert!(secrets.is_key(&key, Some(&stored)));
+        assert!(!secrets.is_key("af_agent_x", Some(&stored)));
+        assert!(!secrets.is_key(&key, None));
+        assert_ne!(stored, secrets.hash_token(&key));
+    }
+}

@@ -1,0 +1,218 @@
+//! Agents as people and other agents see them.
+
+use chrono::{DateTime, Utc};
+use domain::agent::{AgentEvent, AgentLevel, AgentStatus};
+use domain::{AgentCode, AgentId, ProjectId, Settings, WorkspaceId};
+use serde::{Deserialize, Serialize};
+use store::StoreError;
+use store::sql::{Database, Holds, Query, Table, Value};
+
+use crate::fact::AGENT;
+use crate::query::{Conditions, first, page, records};
+use crate::rows::assign;
+use crate::{Describe, Fact, FactOf, FoldError, Key, Poison, Projection, Reads, Record, RowKey, Rows, fold};
+
+/// The projection's name.
+pub const NAME: &str = "agents";
+
+/// An agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentView {
+    /// Which agent it is.
+    pub id: AgentId,
+    /// The workspace it belongs to.
+    pub workspace_id: WorkspaceId,
+    /// The project it works in; none for agents of the organization level.
+    pub project_id: Option<ProjectId>,
+    /// How far it reaches.
+    pub agent_level: AgentLevel,
+    /// What names it within its workspace.
+    pub agent_code: AgentCode,
+    /// What people call it.
+    pub name: String,
+    /// What it does.
+    pub role_title: String,
+    /// Whether it may work.
+    pub status: AgentStatus,
+    /// How far it is trusted, from 0 to 100.
+    pub trust_score: f64,
+    /// What it can do.
+    pub capabilities: Vec<String>,
+    /// What the owner configured for it.
+    pub settings: Settings,
+    /// The agent that hears of its problems.
+    pub supervisor_agent_id: Option<AgentId>,
+    /// Since when it exists.
+    pub created_at: DateTime<Utc>,
+    /// When it last changed.
+    pub updated_at: DateTime<Utc>,
+    /// Since when it is out of use, if it is.
+    pub deleted_at: Option<DateTime<Utc>>,
+}
+
+/// Which agents to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filter {
+    /// Of this workspace.
+    pub workspace: WorkspaceId,
+    /// Only those of one project.
+    pub project: Option<ProjectId>,
+    /// Only those of one level.
+    pub level: Option<AgentLevel>,
+    /// Only those of one status.
+    pub status: Option<AgentStatus>,
+}
+
+/// An agent, in use or not.
+pub async fn find(views: &Database, id: AgentId) -> Result<Option<AgentView>, StoreError> {
+    first(views, Query::new("select doc from agents where id = $1").bind(id.0)).await
+}
+
+/// The agents of a workspace that are in use, newest first.
+pub async fn list(views: &Database, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<AgentView>, StoreError> {
+    let conditions = Conditions::default()
+        .and("workspace_id =", Some(filter.workspace.0))
+        .and("deleted =", Some(false))
+        .and("project_id =", filter.project.map(|it| it.0))
+        .and("level =", filter.level.map(level_name))
+        .and("status =", filter.status.map(|it| it.to_string()));
+    let query = conditions.query("select doc from agents", "order by created_at desc, id desc");
+    records(views, page(query, limit, offset)).await
+}
+
+/// The agent that the facts of its stream make.
+pub fn as_of(facts: &[Fact]) -> Result<Option<AgentView>, Poison> {
+    fold::subject_of(&Agents, facts)
+}
+
+/// Folds the facts of agents.
+#[derive(Debug, Clone, Copy)]
+pub struct Agents;
+
+impl Projection for Agents {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn version(&self) -> i64 {
+        1
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Only(&[AGENT])
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        let table = Describe::table(AgentView::TABLE)
+            .key("id", Holds::Text)
+            .required("workspace_id", Holds::Text)
+            .optional("project_id", Holds::Text)
+            .required("level", Holds::Text)
+            .required("status", Holds::Text)
+            .required("created_at", Holds::Int)
+            .required("deleted", Holds::Int)
+            .index(&["workspace_id", "created_at"]);
+        vec![table.finish()]
+    }
+
+    fn touches(&self, fact: &Fact) -> Vec<RowKey> {
+        vec![RowKey::of::<AgentView>(fact.subject)]
+    }
+
+    fn apply(&self, fact: &Fact, rows: &mut Rows) -> Result<(), FoldError> {
+        let FactOf::Agent(event) = &fact.of else { return Ok(()) };
+        match event.clone() {
+            AgentEvent::AgentCreated {
+                agent_id,
+                workspace_id,
+                project_id,
+                level,
+                code,
+                name,
+                role_title,
+                status,
+                trust_score,
+                capabilities,
+                settings,
+                supervisor_agent_id,
+                credential_id: _,
+                created_at,
+            } => rows.put(AgentView {
+                id: agent_id,
+                workspace_id,
+                project_id,
+                agent_level: level,
+                agent_code: code,
+                name,
+                role_title,
+                status,
+                trust_score,
+                capabilities,
+                settings,
+                supervisor_agent_id,
+                created_at,
+                updated_at: created_at,
+                deleted_at: None,
+            }),
+            AgentEvent::AgentDetailsChanged {
+                name,
+                role_title,
+                capabilities,
+                settings,
+                supervisor_agent_id,
+                changed_at,
+            } => {
+                rows.update(fact.subject, |row: &mut AgentView| {
+                    assign(&mut row.name, name);
+                    assign(&mut row.role_title, role_title);
+                    assign(&mut row.capabilities, capabilities);
+                    assign(&mut row.settings, settings);
+                    assign(&mut row.supervisor_agent_id, supervisor_agent_id.map(Some));
+                    row.updated_at = changed_at;
+                })?;
+            }
+            AgentEvent::AgentStatusChanged { from: _, to, changed_at } => {
+                rows.update(fact.subject, |row: &mut AgentView| {
+                    row.status = to;
+                    row.updated_at = changed_at;
+                })?;
+            }
+            // Keys live beside the log: nothing that this read model shows has changed.
+            AgentEvent::AgentCredentialsRotated { .. } => {}
+            AgentEvent::AgentDeleted { deleted_at } => {
+                rows.update(fact.subject, |row: &mut AgentView| {
+                    row.updated_at = deleted_at;
+                    row.deleted_at = Some(deleted_at);
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Record for AgentView {
+    const TABLE: &'static str = "agents";
+
+    fn key(&self) -> Key {
+        self.id.into()
+    }
+
+    fn columns(&self) -> Vec<Value> {
+        vec![
+            self.workspace_id.0.into(),
+            self.project_id.map(|it| it.0).into(),
+            level_name(self.agent_level).into(),
+            self.status.to_string().into(),
+            self.created_at.timestamp_micros().into(),
+            self.deleted_at.is_some().into(),
+        ]
+    }
+}
+
+fn level_name(level: AgentLevel) -> &'static str {
+    match level {
+        AgentLevel::Organization => "organization",
+        AgentLevel::Project => "project",
+    }
+}
