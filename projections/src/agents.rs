@@ -81,6 +81,17 @@ pub async fn list(views: &Database, filter: &Filter, limit: i64, offset: i64) ->
     records(views, page(query, limit, offset)).await
 }
 
+/// Those who report to an agent and are in use, oldest first.
+pub async fn reports_of(views: &Database, supervisor: AgentId) -> Result<Vec<AgentId>, StoreError> {
+    let query = Query::new(
+        "select id
+         from agents
+         where supervisor_agent_id = $1 and deleted = 0
+         order by created_at, id",
+    );
+    views.query(query.bind(supervisor.0)).await?.iter().map(|row| row.uuid(0).map(AgentId)).collect()
+}
+
 /// The agent that the facts of its stream make.
 pub fn as_of(facts: &[Fact]) -> Result<Option<AgentView>, Poison> {
     fold::subject_of(&Agents, facts)
@@ -112,7 +123,9 @@ impl Projection for Agents {
             .required("status", Holds::Text)
             .required("created_at", Holds::Int)
             .required("deleted", Holds::Int)
-            .index(&["workspace_id", "created_at"]);
+            .optional("supervisor_agent_id", Holds::Text)
+            .index(&["workspace_id", "created_at"])
+            .index(&["supervisor_agent_id"]);
         vec![table.finish()]
     }
 
@@ -178,6 +191,12 @@ impl Projection for Agents {
                     row.updated_at = changed_at;
                 })?;
             }
+            AgentEvent::AgentSupervisorLost { supervisor_agent_id: _, lost_at } => {
+                rows.update(fact.subject, |row: &mut AgentView| {
+                    row.supervisor_agent_id = None;
+                    row.updated_at = lost_at;
+                })?;
+            }
             // Keys live beside the log: nothing that this read model shows has changed.
             AgentEvent::AgentCredentialsRotated { .. } => {}
             AgentEvent::AgentDeleted { deleted_at } => {
@@ -206,6 +225,7 @@ impl Record for AgentView {
             self.status.to_string().into(),
             self.created_at.timestamp_micros().into(),
             self.deleted_at.is_some().into(),
+            self.supervisor_agent_id.map(|it| it.0).into(),
         ]
     }
 }

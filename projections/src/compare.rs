@@ -69,7 +69,10 @@ pub(crate) fn difference(
 }
 
 /// The next row of either side, or the same row of both.
-async fn next(left: &mut Cursor<'_>, right: &mut Cursor<'_>) -> Result<Option<(Key, Option<Row>, Option<Row>)>, StoreError> {
+async fn next(
+    left: &mut Cursor<'_>,
+    right: &mut Cursor<'_>,
+) -> Result<Option<(Key, Option<Row>, Option<Row>)>, StoreError> {
     let order = match (left.peek().await?, right.peek().await?) {
         (None, None) => return Ok(None),
         (Some(_), None) => Ordering::Less,

@@ -65,8 +65,7 @@ impl Engine {
             let (progress, _) = watch::channel(Progress::default());
             let known = Known { projection: projection.clone(), progress: progress.clone() };
             workers.insert(projection.name().to_owned(), known);
-            let worker =
-                Worker::new(log.clone(), views.clone(), projection, &settings, progress, stopped.clone());
+            let worker = Worker::new(log.clone(), views.clone(), projection, &settings, progress, stopped.clone());
             tasks.push(tokio::spawn(worker.run()));
         }
         Self { log, views, workers, tasks, stop }

@@ -93,7 +93,12 @@ impl Batch {
     }
 
     /// Folds the batch into the rows it touches.
-    pub(crate) fn fold(self, projection: &dyn Projection, mut rows: Rows, on_poison: OnPoison) -> Result<Folded, FoldError> {
+    pub(crate) fn fold(
+        self,
+        projection: &dyn Projection,
+        mut rows: Rows,
+        on_poison: OnPoison,
+    ) -> Result<Folded, FoldError> {
         let mut poison: Vec<Poison> = self.facts.iter().filter_map(|item| item.as_ref().err().cloned()).collect();
         // A fact that fails halfway leaves its mark on rows, so everything is folded again without it. That is rare.
         let (applied, held) = loop {

@@ -38,8 +38,8 @@ pub mod workspaces;
 use std::sync::Arc;
 
 pub use engine::{Engine, Settings};
-pub use fact::{ActorType, Fact, FactOf, FactsError, Metadata, Poison, facts_of};
 pub use fact::{AGENT, PROJECT, USER, WORKSPACE};
+pub use fact::{ActorType, Fact, FactOf, FactsError, Metadata, Poison, facts_of};
 pub use fold::fold_stream;
 pub use projection::{FoldError, Projection, Reads};
 pub use rows::{Key, KeyPart, Record, RowKey, Rows};

@@ -113,8 +113,7 @@ pub async fn rebuild(
         let head = log.head().await?.position;
         while let Some(batch) = Batch::read(projection, log.read_all(build.checkpoint, BATCH).await?, &left_out) {
             let rows = tables.load(batch.touches(projection)).await?;
-            let folded =
-                batch.fold(projection, rows, OnPoison::Stop).map_err(|e| StoreError::Failed(e.to_string()))?;
+            let folded = batch.fold(projection, rows, OnPoison::Stop).map_err(|e| StoreError::Failed(e.to_string()))?;
             if let Some(poison) = folded.poison.first() {
                 let poison = poison.clone();
                 build.discard(views).await?;

@@ -104,7 +104,11 @@ struct Parked {
 }
 
 /// The build of this code's version that has the stream parked.
-async fn find(views: &Database, projection: &dyn Projection, stream: &StreamId) -> Result<(Build, Parked), ParkingError> {
+async fn find(
+    views: &Database,
+    projection: &dyn Projection,
+    stream: &StreamId,
+) -> Result<(Build, Parked), ParkingError> {
     let builds = registry::builds(views, projection.name()).await?;
     for build in builds.into_iter().filter(|it| it.version == projection.version()) {
         let query = Query::new(

@@ -77,7 +77,10 @@ enum Now {
     #[default]
     AsStored,
     /// Parsed, and maybe changed.
-    Is { row: Box<dyn Kept>, changed: bool },
+    Is {
+        row: Box<dyn Kept>,
+        changed: bool,
+    },
     Gone,
 }
 
@@ -121,7 +124,8 @@ impl Rows {
 
     /// Writes a whole row, over the one with the same key.
     pub fn put<R: Record>(&mut self, record: R) {
-        self.slot::<R>(record.key()).now = Now::Is { row: Box::new(record), changed: true };
+        let key = record.key();
+        self.slot::<R>(key).now = Now::Is { row: Box::new(record), changed: true };
     }
 
     /// Removes a row, if it exists.

@@ -92,7 +92,8 @@ pub async fn status(
     let parked = "select name, build, aggregate_type, aggregate_id, position, sequence, held, error, parked_at
                   from parked_streams
                   order by position";
-    let owners = Query::new("select name, version, owner from leases where expires_at >= $1").bind(views.now_micros().await?);
+    let owners =
+        Query::new("select name, version, owner from leases where expires_at >= $1").bind(views.now_micros().await?);
     let answers = views.snapshot(vec![registry::all_builds(), Query::new(parked), owners]).await?;
     let [builds, parked, owners] = answers.as_slice() else {
         return Err(StoreError::Damaged("the registry of projections does not answer".into()));

@@ -80,8 +80,7 @@ impl Worker {
         progress: watch::Sender<Progress>,
         stop: watch::Receiver<bool>,
     ) -> Self {
-        let lease =
-            Lease::new(views.clone(), projection.name(), projection.version(), &settings.owner, settings.lease);
+        let lease = Lease::new(views.clone(), projection.name(), projection.version(), &settings.owner, settings.lease);
         let head = log.subscribe();
         Self { log, views, projection, batch: settings.batch.max(1), lease, progress, head, stop }
     }

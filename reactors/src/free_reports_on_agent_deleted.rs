@@ -3,9 +3,9 @@
 use std::pin::Pin;
 
 use commands::{CommandError, On};
+use domain::AgentId;
 use domain::agent::{Agent, AgentCommand, AgentEvent, LoseSupervisor};
 use projections::{Fact, FactOf, agents};
-use store::from_micros;
 
 use crate::{Reaction, Reactor};
 
@@ -28,12 +28,9 @@ impl Reactor for FreeReportsOnAgentDeleted {
 
     fn react<'a>(&'a self, reaction: Reaction<'a>) -> Pin<Box<dyn Future<Output = Result<(), CommandError>> + Send + 'a>> {
         Box::pin(async move {
-            let supervisor = reaction.fact.aggregate_id()?;
-            for report in agents::reports_of(reaction.views, supervisor.into()).await? {
-                let lose = LoseSupervisor {
-                    supervisor_agent_id: supervisor.into(),
-                    now: from_micros(reaction.fact.recorded_at),
-                };
+            let supervisor_agent_id = AgentId(reaction.fact.subject);
+            for report in agents::reports_of(reaction.views, supervisor_agent_id).await? {
+                let lose = LoseSupervisor { supervisor_agent_id, now: reaction.now() };
                 let command = On::<Agent> {
                     name: "agent.loseSupervisor",
                     id: report.0,

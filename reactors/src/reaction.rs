@@ -2,10 +2,11 @@
 
 use std::pin::Pin;
 
+use chrono::{DateTime, Utc};
 use commands::{Actor, CommandError, Context, Decision, Done, Executor, Idempotency};
 use projections::Fact;
 use store::sql::Database;
-use store::{from_micros, reactor_key};
+use store::reactor_key;
 use uuid::Uuid;
 
 /// Turns events into commands.
@@ -42,11 +43,11 @@ impl Reaction<'_> {
         let context = Context {
             actor: Actor::System(self.reactor),
             command_id,
-            correlation_id: self.fact.metadata.correlation_id.unwrap_or(self.fact.event_id),
+            correlation_id: self.correlation_id(),
             causation_id: Some(self.fact.event_id),
             trace_id: self.fact.metadata.trace_id.clone(),
             // A reaction belongs to the moment of its cause, however late it runs.
-            now: from_micros(self.fact.recorded_at),
+            now: self.now(),
             idempotency: Some(Idempotency {
                 key: reactor_key(self.reactor, command_id),
                 fingerprint: Vec::new(),
@@ -54,5 +55,15 @@ impl Reaction<'_> {
             }),
         };
         self.executor.run(&context, decision).await
+    }
+
+    /// The moment of the cause.
+    pub fn now(&self) -> DateTime<Utc> {
+        self.fact.recorded_at
+    }
+
+    fn correlation_id(&self) -> Uuid {
+        let given = self.fact.metadata.correlation_id.as_deref().and_then(|id| Uuid::try_parse(id).ok());
+        given.unwrap_or(self.fact.event_id)
     }
 }

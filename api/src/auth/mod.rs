@@ -32,7 +32,7 @@ pub(crate) use keys::Secrets;
 pub(crate) use throttle::Throttle;
 
 use crate::App;
-use crate::answer::Answer;
+use crate::answer::{Answer, Shown};
 use crate::code::Code;
 use crate::error::ApiError;
 use crate::input::{Input, Shape, read_json, without_nulls};
@@ -172,13 +172,13 @@ async fn log_out(State(app): State<Arc<App>>, Bare(parts): Bare) -> Result<Answe
     Ok(Answer::at(position, Success { success: true }).with_header(header::SET_COOKIE, clear))
 }
 
-async fn session(Bare(parts): Bare) -> axum::Json<CurrentSession> {
+async fn session(Bare(parts): Bare) -> Shown<CurrentSession> {
     let known = match parts.extensions.get::<Identity>() {
         Some(Identity::Known(Caller::Owner(owner))) => Some(owner.session.as_ref().clone()),
         Some(Identity::Known(Caller::Agent(_)) | Identity::Refused(_) | Identity::Nobody) | None => None,
     };
     let (user, session) = known.map(|it| (it.account.into(), it.session.into())).unzip();
-    axum::Json(CurrentSession { user, session })
+    Shown(CurrentSession { user, session })
 }
 
 fn open_session(app: &App, user_id: Uuid, now: DateTime<Utc>) -> (String, SignInSession) {

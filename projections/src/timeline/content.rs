@@ -122,6 +122,10 @@ fn of_agent(event: &AgentEvent, subject: &Subject) -> (DateTime<Utc>, Value) {
         AgentEvent::AgentCredentialsRotated { credential_id, rotated_at } => {
             (*rotated_at, joined(about, json!({ "credentialId": credential_id })))
         }
+        AgentEvent::AgentSupervisorLost { supervisor_agent_id, lost_at } => {
+            let changes = json!({ "supervisorAgentId": null });
+            (*lost_at, joined(about, json!({ "previousSupervisorAgentId": supervisor_agent_id, "changes": changes })))
+        }
         AgentEvent::AgentDeleted { deleted_at } => (*deleted_at, about),
     }
 }

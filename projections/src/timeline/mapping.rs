@@ -8,7 +8,7 @@ use domain::workspace::WorkspaceEvent;
 use crate::FactOf;
 
 macro_rules! timeline_types {
-    ($($aggregate:ident $events:ident { $($event:ident => $name:literal,)+ })+) => {
+    ($($aggregate:ident $events:ident { $($($event:ident)|+ => $name:literal,)+ })+) => {
         /// Every type that an entry can have.
         pub const TYPES: &[&str] = &[$($($name,)+)+];
 
@@ -21,7 +21,7 @@ macro_rules! timeline_types {
                     | UserEvent::UserSuspended { .. }
                     | UserEvent::UserReinstated { .. },
                 ) => None,
-                $($(FactOf::$aggregate($events::$event { .. }) => Some($name),)+)+
+                $($(FactOf::$aggregate($($events::$event { .. })|+) => Some($name),)+)+
             }
         }
     };
@@ -40,7 +40,7 @@ timeline_types! {
     }
     Agent AgentEvent {
         AgentCreated => "agent_created",
-        AgentDetailsChanged => "agent_updated",
+        AgentDetailsChanged | AgentSupervisorLost => "agent_updated",
         AgentStatusChanged => "agent_status_changed",
         AgentCredentialsRotated => "agent_credentials_rotated",
         AgentDeleted => "agent_deleted",

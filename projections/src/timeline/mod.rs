@@ -180,6 +180,7 @@ fn introduce(fact: &Fact, rows: &mut Rows) -> Result<Subject, FoldError> {
         | FactOf::Agent(
             AgentEvent::AgentStatusChanged { .. }
             | AgentEvent::AgentCredentialsRotated { .. }
+            | AgentEvent::AgentSupervisorLost { .. }
             | AgentEvent::AgentDeleted { .. },
         ) => {}
     }

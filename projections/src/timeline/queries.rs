@@ -110,9 +110,7 @@ pub async fn after(views: &Database, filter: &Filter, position: i64, limit: i64)
     }
     let conditions = filter.conditions().and("position >", Some(position));
     let query = search(filter, conditions, Order::OldestFirst, limit.clamp(0, FOLLOWED), 0);
-    let passed = |mut row: Row| {
-        Ok(Passed { position: row.int(0)?, kind: row.take_text(1)?, doc: raw(&mut row, 2)? })
-    };
+    let passed = |mut row: Row| Ok(Passed { position: row.int(0)?, kind: row.take_text(1)?, doc: raw(&mut row, 2)? });
     views.query(query).await?.into_iter().map(passed).collect()
 }
 
@@ -158,7 +156,8 @@ fn search(filter: &Filter, conditions: Conditions, order: Order, limit: i64, off
     let parts: Vec<String> =
         parts.iter().map(|part| format!("select * from ({part} order by {order} limit ${reach}) as part")).collect();
     let all = parts.join(" union all ");
-    let sql = format!("select position, type, doc from ({all}) as found order by {order} limit ${limit} offset ${offset}");
+    let sql =
+        format!("select position, type, doc from ({all}) as found order by {order} limit ${limit} offset ${offset}");
     Query { sql: sql.into(), params }
 }
 

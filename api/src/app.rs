@@ -1,0 +1,156 @@
+//! The application: what every handler may use, and the waits between writing and reading.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use commands::{Actor, Context, Decision, Done, Executor};
+use projections::Engine;
+use quick_cache::sync::Cache;
+use store::sql::Database;
+use store::{Clock, EventLog, StoreError, StreamId};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::auth::{Principal, Secrets, Throttle};
+use crate::error::ApiError;
+use crate::input::Look;
+use crate::limits::{Limiter, Limits};
+use crate::view::View;
+
+/// How many principals' last writes are remembered.
+const LAST_WRITES: usize = 10_000;
+
+/// The parts that the server is made of.
+pub struct Parts {
+    /// The truth.
+    pub log: Arc<EventLog>,
+    /// The read models.
+    pub views: Database,
+    /// Runs commands.
+    pub executor: Arc<Executor>,
+    /// Keeps the read models current.
+    pub engine: Arc<Engine>,
+}
+
+/// How the HTTP side behaves.
+#[derive(Debug, Clone)]
+pub struct HttpSettings {
+    /// Requests a minute.
+    pub limits: Limits,
+    /// What session cookies are hashed with; without, one that is kept beside the log.
+    pub session_secret: Option<String>,
+    /// The largest body of a command.
+    pub body_limit_bytes: usize,
+    /// The longest that a request may take.
+    pub request_timeout: Duration,
+    /// The longest wait for a read model.
+    pub patience: Duration,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            session_secret: None,
+            body_limit_bytes: 256 * 1024,
+            request_timeout: Duration::from_secs(30),
+            patience: Duration::from_secs(2),
+        }
+    }
+}
+
+/// The application.
+pub struct App {
+    pub(crate) log: Arc<EventLog>,
+    pub(crate) views: Database,
+    pub(crate) executor: Arc<Executor>,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) clock: Clock,
+    pub(crate) secrets: Secrets,
+    pub(crate) limiter: Limiter,
+    pub(crate) throttle: Throttle,
+    pub(crate) settings: HttpSettings,
+    last_writes: Cache<Actor, i64>,
+    shutdown: watch::Sender<bool>,
+}
+
+impl App {
+    /// Puts the parts together; reads the secrets, or makes them on first start.
+    pub async fn new(parts: Parts, settings: HttpSettings) -> Result<Arc<Self>, StoreError> {
+        crate::metrics::install();
+        let secrets = Secrets::load(&parts.log, settings.session_secret.as_deref()).await?;
+        Ok(Arc::new(Self {
+            clock: parts.log.clock().clone(),
+            log: parts.log,
+            views: parts.views,
+            executor: parts.executor,
+            engine: parts.engine,
+            secrets,
+            limiter: Limiter::new(settings.limits),
+            throttle: Throttle::default(),
+            last_writes: Cache::new(LAST_WRITES),
+            shutdown: watch::Sender::new(false),
+            settings,
+        }))
+    }
+
+    /// The keyed hash of an agent's key, as it is stored.
+    pub fn hash_key(&self, key: &str) -> Vec<u8> {
+        self.secrets.hash_key(key)
+    }
+
+    /// Ends what would go on for ever: event streams.
+    pub fn shut_down(&self) {
+        self.shutdown.send_replace(true);
+    }
+
+    /// Turns true when the server is to end.
+    pub(crate) fn shutdown(&self) -> watch::Receiver<bool> {
+        self.shutdown.subscribe()
+    }
+
+    /// Runs a command and remembers where its caller last wrote.
+    pub(crate) async fn run<D: Decision>(&self, context: &Context, decision: &D) -> Result<Done<D::Outcome>, ApiError> {
+        let done = self.executor.run(context, decision).await?;
+        self.last_writes.insert(context.actor, done.position);
+        Ok(done)
+    }
+
+    /// The entity as the command left it; `None` if its read model does not show it in time.
+    pub(crate) async fn shown<V: View, O>(&self, done: &Done<O>, id: impl Into<Uuid>) -> Result<Option<V>, ApiError> {
+        let id = id.into();
+        if done.replayed {
+            // A repeat gets what the first answer said, whatever happened since.
+            return self.as_of(id, done.position).await;
+        }
+        if !self.engine.wait_for(&[V::READ_MODEL], done.position, self.settings.patience).await {
+            return Ok(None);
+        }
+        Ok(V::find(&self.views, id).await?)
+    }
+
+    /// The entity as it was at a position, from its own stream.
+    pub(crate) async fn as_of<V: View>(&self, id: Uuid, position: i64) -> Result<Option<V>, ApiError> {
+        let stream = StreamId::new(V::AGGREGATE, id);
+        let facts = projections::facts_of(&self.log, &stream, position).await?;
+        V::as_of(&facts).map_err(ApiError::fault)
+    }
+
+    /// Waits until the read models show what the query must see.
+    pub(crate) async fn caught_up<P: Principal, T>(&self, look: &Look<P, T>, read_models: &[&str]) -> Result<(), ApiError> {
+        let patience = self.settings.patience;
+        if let Some(position) = look.min_position
+            && !self.engine.wait_for(read_models, position, patience).await
+        {
+            return Err(ApiError::unavailable(format!("position {position} is not shown yet; try again")));
+        }
+        let actor = look.by.actor();
+        if let Some(position) = self.last_writes.get(&actor)
+            && !self.engine.wait_for(read_models, position, patience).await
+        {
+            // Nobody asked for this wait: rather an old answer than none, and no such wait before every later query.
+            self.last_writes.remove(&actor);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! Reach: what a caller may look at. An owner their workspaces, an agent its workspace, a project agent its project.
+
+use domain::{AgentId, ProjectId, WorkspaceId};
+use projections::agents::{self, AgentView};
+use projections::projects::{self, ProjectView};
+use projections::timeline::Found;
+use projections::workspaces::{self, WorkspaceView};
+
+use crate::App;
+use crate::auth::Caller;
+use crate::code::Code;
+use crate::error::ApiError;
+
+/// The most workspaces that one query looks through.
+const MOST_WORKSPACES: i64 = 1_000;
+
+impl App {
+    /// A workspace that the caller may look into.
+    pub(crate) async fn workspace_in_reach(&self, by: &Caller, id: WorkspaceId) -> Result<WorkspaceView, ApiError> {
+        let found = workspaces::find(&self.views, id).await?;
+        let found = found.ok_or_else(|| ApiError::new(Code::WorkspaceNotFound, "the workspace does not exist"))?;
+        let within = match by {
+            Caller::Owner(owner) => found.owner_id == owner.user_id,
+            Caller::Agent(agent) => found.id == agent.workspace_id,
+        };
+        if within { Ok(found) } else { Err(ApiError::new(Code::WorkspaceAccessDenied, "the workspace is not yours")) }
+    }
+
+    /// A workspace in use that the caller may look into.
+    pub(crate) async fn live_workspace_in_reach(&self, by: &Caller, id: WorkspaceId) -> Result<WorkspaceView, ApiError> {
+        let found = self.workspace_in_reach(by, id).await?;
+        let gone = || ApiError::new(Code::WorkspaceNotFound, "the workspace does not exist");
+        if found.deleted_at.is_some() { Err(gone()) } else { Ok(found) }
+    }
+
+    /// A project that the caller may look at.
+    pub(crate) async fn project_in_reach(&self, by: &Caller, id: ProjectId) -> Result<ProjectView, ApiError> {
+        let found = projects::find(&self.views, id).await?;
+        let found = found.ok_or_else(|| ApiError::new(Code::ProjectNotFound, "the project does not exist"))?;
+        if self.reaches(by, found.workspace_id, Some(found.id)).await? {
+            return Ok(found);
+        }
+        Err(ApiError::new(Code::ProjectAccessDenied, "the project is out of your reach"))
+    }
+
+    /// An agent that the caller may look at.
+    pub(crate) async fn agent_in_reach(&self, by: &Caller, id: AgentId) -> Result<AgentView, ApiError> {
+        let found = agents::find(&self.views, id).await?;
+        let found = found.ok_or_else(|| ApiError::new(Code::AgentNotFound, "the agent does not exist"))?;
+        if self.reaches(by, found.workspace_id, found.project_id).await? {
+            return Ok(found);
+        }
+        Err(ApiError::new(Code::AgentAccessDenied, "the agent is out of your reach"))
+    }
+
+    /// Whether the caller may look at a timeline entry.
+    pub(crate) async fn entry_in_reach(&self, by: &Caller, found: &Found) -> Result<bool, ApiError> {
+        self.reaches(by, found.workspace_id, found.project_id).await
+    }
+
+    /// Every workspace whose timeline the caller may read: also deleted ones, for their history is the caller's too.
+    pub(crate) async fn workspaces_in_reach(&self, by: &Caller) -> Result<Vec<WorkspaceId>, ApiError> {
+        match by {
+            Caller::Owner(owner) => {
+                let owned = workspaces::list_owned(&self.views, owner.user_id, true, MOST_WORKSPACES, 0).await?;
+                Ok(owned.into_iter().map(|it| it.id).collect())
+            }
+            Caller::Agent(agent) => Ok(vec![agent.workspace_id]),
+        }
+    }
+
+    async fn reaches(&self, by: &Caller, workspace: WorkspaceId, project: Option<ProjectId>) -> Result<bool, ApiError> {
+        match by {
+            Caller::Owner(owner) => {
+                let found = workspaces::find(&self.views, workspace).await?;
+                Ok(found.is_some_and(|it| it.owner_id == owner.user_id))
+            }
+            Caller::Agent(agent) => {
+                let within_project = agent.project_id.is_none() || agent.project_id == project;
+                Ok(agent.workspace_id == workspace && within_project)
+            }
+        }
+    }
+}
+
+impl Caller {
+    /// The project that a query is about: a project agent asks only for its own, whether it says so or not.
+    pub(crate) fn project_asked(&self, asked: Option<ProjectId>) -> Result<Option<ProjectId>, ApiError> {
+        let Self::Agent(agent) = self else { return Ok(asked) };
+        match (agent.project_id, asked) {
+            (Some(own), Some(asked)) if own != asked => {
+                Err(ApiError::new(Code::ProjectAccessDenied, "the project is out of your reach"))
+            }
+            (Some(own), _) => Ok(Some(own)),
+            (None, asked) => Ok(asked),
+        }
+    }
+}
