@@ -1,7 +1,7 @@
 //! The engine: a worker for each projection, and ways to ask how far they are.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use store::sql::Database;
@@ -41,7 +41,7 @@ pub struct Engine {
     log: Arc<EventLog>,
     views: Database,
     workers: BTreeMap<String, Known>,
-    tasks: Vec<JoinHandle<()>>,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
     stop: watch::Sender<bool>,
 }
 
@@ -68,7 +68,7 @@ impl Engine {
             let worker = Worker::new(log.clone(), views.clone(), projection, &settings, progress, stopped.clone());
             tasks.push(tokio::spawn(worker.run()));
         }
-        Self { log, views, workers, tasks, stop }
+        Self { log, views, workers, tasks: Mutex::new(tasks), stop }
     }
 
     /// How far each projection is, on whichever node it is folded.
@@ -112,9 +112,10 @@ impl Engine {
     }
 
     /// Finishes the batches in hand and gives the leases back.
-    pub async fn shutdown(mut self) {
+    pub async fn shutdown(&self) {
         self.stop.send_replace(true);
-        for task in self.tasks.drain(..) {
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
             if let Err(error) = task.await {
                 tracing::error!(%error, "a projection's worker did not end well");
             }

@@ -5,6 +5,7 @@
 //! | [`postgres`] | a private PostgreSQL cluster that goes away with the process |
 //! | [`stores`] | one test, run on SQLite and on PostgreSQL: [`both_stores!`] and [`stores::Bench`] |
 //! | [`commits`] | short ways to write streams, events, claims and commits |
+//! | [`fleet`] | an owner who makes workspaces, projects and agents with real commands |
 //! | [`model`] | the log's contract in its plainest form, for property tests |
 //!
 //! The tests themselves are in `tests/`: `log` is the conformance suite of the store, `architecture` holds the
@@ -12,6 +13,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
 pub mod commits;
+pub mod fleet;
 pub mod model;
 pub mod postgres;
 pub mod stores;

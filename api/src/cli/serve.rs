@@ -11,9 +11,10 @@ use reactors::Runner;
 use store::{Clock, EventLog, Stores};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 
 use super::{Failure, StoreArgs, output};
-use crate::{App, HttpSettings, Limits, demo};
+use crate::{App, HttpSettings, Limits, Parts, demo};
 
 /// How long requests in flight may take once the server has been told to stop.
 const GRACE: Duration = Duration::from_secs(15);
@@ -36,7 +37,7 @@ pub(super) struct ServeArgs {
     /// Requests a minute, as owner=100,agent=60,address=300, or off
     #[arg(long, env = "MUSTER_RATE_LIMITS", default_value = "owner=100,agent=60", value_parser = Limits::parse)]
     rate_limits: Limits,
-    /// The secret that GitHub signs its webhooks with
+    /// The secret that GitHub signs its webhooks with; accepted now, used once webhooks are served
     #[arg(long, env = "GITHUB_WEBHOOK_SECRET", hide_env_values = true)]
     github_webhook_secret: Option<String>,
     /// Keys the hashes of session cookies, at least 32 characters; made on first start and kept when not given
@@ -56,12 +57,17 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let executor = Arc::new(Executor::new(Arc::clone(&stores.log)));
     let reactors =
         Runner::start(reactors::all(), Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
-    let settings = HttpSettings {
-        limits: args.rate_limits,
-        session_secret: args.session_secret,
-        github_webhook_secret: args.github_webhook_secret,
+    let settings =
+        HttpSettings { limits: args.rate_limits, session_secret: args.session_secret, ..HttpSettings::default() };
+    let parts = Parts {
+        log: Arc::clone(&stores.log),
+        views: stores.views.clone(),
+        executor: Arc::clone(&executor),
+        engine: Arc::clone(&engine),
     };
-    let app = App::new(&stores, executor, Arc::clone(&engine), settings).await?;
+    let app = App::new(parts, settings).await?;
+    // Read here so that a deployment can set it before the route is there.
+    drop(args.github_webhook_secret);
     let tour = if args.demo { demo::fill(&app, &clock).await? } else { None };
 
     let address = SocketAddr::new(args.host, args.port);
@@ -81,13 +87,14 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
 /// Answers requests until the process is told to stop, then finishes those in flight.
 async fn answer(listener: TcpListener, app: &Arc<App>) -> anyhow::Result<()> {
     let service = crate::router(Arc::clone(app)).into_make_service_with_connect_info::<SocketAddr>();
-    let stopping = app.stopping();
-    let server = axum::serve(listener, service).with_graceful_shutdown(async move { stopping.await });
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = axum::serve(listener, service).with_graceful_shutdown(async move { drop(stopped.await) });
     let server = tokio::spawn(server.into_future());
     told_to_stop().await?;
     tracing::info!("stopping: requests in flight are finished first");
-    // Streams end and no new connection is taken from here on.
-    app.stop();
+    // No new connection is taken from here on, and streams that would go on for ever end.
+    drop(stop);
+    app.shut_down();
     match tokio::time::timeout(GRACE, server).await {
         Ok(ended) => Ok(ended??),
         Err(_) => {

@@ -15,7 +15,8 @@ use store::{Account, Clock, SignInSession};
 use uuid::Uuid;
 
 use crate::App;
-use crate::auth::{new_agent_key, password};
+use crate::keys::AgentKey;
+use crate::passwords;
 
 /// Tells what happened, when it happened.
 pub(super) struct Story<'a> {
@@ -60,7 +61,7 @@ impl<'a> Story<'a> {
             email: email.to_owned(),
             name: name.to_owned(),
             avatar_url: None,
-            password_hash: Some(password::hash(password.to_owned()).await?),
+            password_hash: Some(passwords::hash(password.to_owned()).await?),
             suspended: false,
             created_at: now,
             updated_at: now,
@@ -134,7 +135,7 @@ impl<'a> Story<'a> {
     pub(super) async fn hire(&self, owner: UserId, workspace_id: WorkspaceId, role: Role) -> anyhow::Result<Hired> {
         let id: AgentId = Uuid::now_v7().into();
         let code = AgentCode::parse(role.code)?;
-        let key = new_agent_key(workspace_id, &code)?;
+        let key = AgentKey::generate(workspace_id, &code).text().to_owned();
         let agent = domain::agent::CreateAgent {
             agent_id: id,
             workspace_id,
@@ -149,7 +150,7 @@ impl<'a> Story<'a> {
             credential_id: Uuid::now_v7().into(),
             now: self.clock.now(),
         };
-        let key_hash = self.app.secrets.hash_key(&key);
+        let key_hash = self.app.hash_key(&key);
         self.tell(owner, &agents::CreateAgent { by: owner, agent, key_hash }).await?;
         Ok(Hired { id, key })
     }
@@ -175,8 +176,8 @@ impl<'a> Story<'a> {
         agent: &Hired,
         code: &str,
     ) -> anyhow::Result<String> {
-        let key = new_agent_key(workspace_id, &AgentCode::parse(code)?)?;
-        let new = NewKey { credential_id: Uuid::now_v7().into(), key_hash: self.app.secrets.hash_key(&key) };
+        let key = AgentKey::generate(workspace_id, &AgentCode::parse(code)?).text().to_owned();
+        let new = NewKey { credential_id: Uuid::now_v7().into(), key_hash: self.app.hash_key(&key) };
         self.tell(owner, &agents::RotateCredentials { by: owner, agent_id: agent.id, key: new }).await?;
         Ok(key)
     }

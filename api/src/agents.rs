@@ -1,0 +1,159 @@
+//! Agents: routes, and the bodies that go in and out.
+
+mod bodies;
+
+use std::sync::Arc;
+
+use aide::axum::ApiRouter;
+use aide::axum::routing::{delete_with, get_with, post_with, put_with};
+use axum::extract::State;
+use commands::agent::{self as command, NewKey};
+use domain::agent::{self, AgentError};
+use domain::{AgentId, CredentialId, ProjectId, WorkspaceId};
+use projections::agents::{self, AgentView, Filter};
+use projections::workspaces;
+use serde_json::json;
+use uuid::Uuid;
+
+pub(crate) use bodies::AgentBody;
+use bodies::{
+    AgentDetails, AgentWithKey, CreateAgent, Credentials, DeleteAgent, GetAgent, ListAgents, ManyAgents, OneAgent,
+    RotateCredentials, UpdateAgent, agent_code,
+};
+
+use crate::App;
+use crate::answer::{Answer, Seen, Shown};
+use crate::auth::{Caller, Owner, Success, new_agent_key};
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::input::{Ask, AskByQuery, Look};
+use crate::openapi::route;
+use crate::workspaces::LONGEST_LIST;
+
+pub(crate) fn routes() -> ApiRouter<Arc<App>> {
+    const LIST: &[Code] = &[Code::WorkspaceNotFound, Code::WorkspaceAccessDenied, Code::ProjectAccessDenied];
+    const GET: &[Code] = &[Code::AgentNotFound, Code::AgentAccessDenied];
+    const CREATE: &[Code] = &[
+        Code::WorkspaceNotFound,
+        Code::WorkspaceAccessDenied,
+        Code::ProjectNotFound,
+        Code::AgentNotFound,
+        Code::AgentCodeAlreadyExists,
+        Code::AgentInvalidLevel,
+    ];
+    const UPDATE: &[Code] = &[Code::AgentNotFound, Code::AgentAccessDenied, Code::ProjectNotFound];
+    ApiRouter::new()
+        .api_route("/agent.list", get_with(list, route("agents", "A workspace's agents", LIST)))
+        .api_route("/agent.get", get_with(get, route("agents", "One agent", GET)))
+        .api_route("/agent.create", post_with(create, route("agents", "Take on an agent; shows its key once", CREATE)))
+        .api_route("/agent.update", put_with(update, route("agents", "Change an agent", UPDATE)))
+        .api_route("/agent.rotateCredentials", post_with(rotate, route("agents", "Give an agent a new key", GET)))
+        .api_route("/agent.delete", delete_with(delete, route("agents", "Remove an agent", GET)))
+}
+
+async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListAgents>) -> Seen<ManyAgents> {
+    app.caught_up(&look, &[workspaces::NAME, agents::NAME]).await?;
+    let asked = look.input;
+    let workspace = app.live_workspace_in_reach(&look.by, WorkspaceId(asked.workspace_id)).await?;
+    let filter = Filter {
+        workspace: workspace.id,
+        project: look.by.project_asked(asked.project_id.map(ProjectId))?,
+        level: asked.agent_level.map(Into::into),
+        status: asked.status.map(Into::into),
+    };
+    let (limit, offset) = (asked.limit.unwrap_or(LONGEST_LIST), asked.offset.unwrap_or(0));
+    let found = agents::list(&app.views, &filter, limit, offset).await?;
+    Ok(Shown(ManyAgents { agents: found.into_iter().map(Into::into).collect() }))
+}
+
+async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetAgent>) -> Seen<AgentDetails> {
+    app.caught_up(&look, &[workspaces::NAME, agents::NAME]).await?;
+    let found = app.agent_in_reach(&look.by, AgentId(look.input.id)).await?;
+    if found.deleted_at.is_some() && !look.input.include_deleted {
+        return Err(ApiError::new(Code::AgentNotFound, "the agent does not exist"));
+    }
+    Ok(Shown(AgentDetails { agent: found.into(), recent_kpis: vec![], recent_sessions: vec![] }))
+}
+
+async fn create(
+    State(app): State<Arc<App>>,
+    Ask { by, input, context }: Ask<Owner, CreateAgent>,
+) -> Result<Answer<AgentWithKey>, ApiError> {
+    let code = agent_code(input.agent_code)?;
+    let key = new_agent_key(input.workspace_id, code.as_ref());
+    let agent = agent::CreateAgent {
+        agent_id: AgentId(Uuid::now_v7()),
+        workspace_id: WorkspaceId(input.workspace_id),
+        project_id: input.project_id.map(ProjectId),
+        level: input.agent_level.into(),
+        code: code.clone(),
+        name: input.name,
+        role_title: input.role_title,
+        capabilities: input.capabilities.unwrap_or_default(),
+        settings: input.settings.unwrap_or_default(),
+        supervisor_agent_id: input.supervisor_agent_id.map(AgentId),
+        credential_id: CredentialId(Uuid::now_v7()),
+        now: context.now,
+    };
+    let key_hash = app.hash_key(&key);
+    let done = app.run(&context, &command::CreateAgent { by: by.user_id, agent, key_hash }).await?;
+    let shown: Option<AgentView> = app.shown(&done, done.outcome.0).await?;
+    Ok(with_key(&done, shown, key, code.as_ref()))
+}
+
+async fn update(
+    State(app): State<Arc<App>>,
+    Ask { by, input, context }: Ask<Owner, UpdateAgent>,
+) -> Result<Answer<OneAgent>, ApiError> {
+    let change = agent::ChangeAgent {
+        name: input.name,
+        role_title: input.role_title,
+        capabilities: input.capabilities,
+        settings: input.settings,
+        supervisor_agent_id: input.supervisor_agent_id.map(AgentId),
+        status: input.status.map(Into::into),
+        now: context.now,
+    };
+    let change = command::ChangeAgent { by: by.user_id, agent_id: AgentId(input.id), change };
+    let done = app.run(&context, &change).await?;
+    let shown: Option<AgentView> = app.shown(&done, done.outcome.0).await?;
+    Ok(Answer::of(&done, shown.map(|it| OneAgent { agent: it.into() })))
+}
+
+async fn rotate(
+    State(app): State<Arc<App>>,
+    Ask { by, input, context }: Ask<Owner, RotateCredentials>,
+) -> Result<Answer<AgentWithKey>, ApiError> {
+    // The key carries the agent's code and workspace, and neither ever changes.
+    let agent: Option<AgentView> = app.as_of(input.id, i64::MAX).await?;
+    let agent = agent.ok_or(AgentError::NotFound)?;
+    let key = new_agent_key(agent.workspace_id.0, agent.agent_code.as_ref());
+    let new_key = NewKey { credential_id: CredentialId(Uuid::now_v7()), key_hash: app.hash_key(&key) };
+    let rotate = command::RotateCredentials { by: by.user_id, agent_id: agent.id, key: new_key };
+    let done = app.run(&context, &rotate).await?;
+    let shown: Option<AgentView> = app.shown(&done, done.outcome.0).await?;
+    Ok(with_key(&done, shown, key, agent.agent_code.as_ref()))
+}
+
+async fn delete(
+    State(app): State<Arc<App>>,
+    AskByQuery(Ask { by, input, context: around }): AskByQuery<Owner, DeleteAgent>,
+) -> Result<Answer<Success>, ApiError> {
+    let delete = command::DeleteAgent { by: by.user_id, agent_id: AgentId(input.id) };
+    let done = app.run(&around, &delete).await?;
+    Ok(Answer::of(&done, Some(Success { success: true })))
+}
+
+/// The agent and its new key. A repeat gets no key: the one that was made then is not known any more.
+fn with_key(
+    done: &commands::Done<AgentId>,
+    shown: Option<AgentView>,
+    key: String,
+    agent_code: &str,
+) -> Answer<AgentWithKey> {
+    let api_key = (!done.replayed).then_some(key);
+    let credentials = Credentials { agent_id: done.outcome.0, api_key, agent_code: agent_code.to_owned() };
+    // A key is told even when the agent cannot be shown yet: it is never told again.
+    let otherwise = json!({ "credentials": credentials });
+    Answer::of_or(done, shown.map(|it| AgentWithKey { agent: it.into(), credentials }), otherwise)
+}

@@ -1,0 +1,210 @@
+//! Workspaces: routes, and the bodies that go in and out.
+
+use std::sync::Arc;
+
+use aide::axum::ApiRouter;
+use aide::axum::routing::{delete_with, get_with, post_with, put_with};
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use commands::On;
+use domain::workspace::{self, Workspace, WorkspaceCommand};
+use domain::{Settings, Slug, WorkspaceId};
+use projections::workspaces::{self, WorkspaceView};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::App;
+use crate::answer::{Answer, Seen, Shown};
+use crate::auth::{Caller, Owner, Success};
+use crate::code::Code;
+use crate::error::{ApiError, BadField};
+use crate::input::{Ask, AskByQuery, Look, without_nulls};
+use crate::openapi::route;
+
+/// The most items of a list.
+pub(crate) const LONGEST_LIST: i64 = 1_000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(transform = without_nulls)]
+struct ListWorkspaces {
+    /// Also those that were deleted.
+    #[serde(default)]
+    include_deleted: bool,
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<i64>,
+    #[schemars(range(min = 0))]
+    offset: Option<i64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(transform = without_nulls)]
+struct GetWorkspace {
+    id: Uuid,
+    /// Also if it was deleted.
+    #[serde(default)]
+    include_deleted: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(transform = without_nulls)]
+struct CreateWorkspace {
+    #[schemars(length(min = 1, max = 255))]
+    name: String,
+    #[schemars(
+        length(max = 255),
+        regex(pattern = r"^[a-z0-9-]+$"),
+        extend("x-codes" = {"pattern": "WORKSPACE_INVALID_SLUG", "maxLength": "WORKSPACE_INVALID_SLUG"})
+    )]
+    slug: String,
+    description: Option<String>,
+    settings: Option<Settings>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(transform = without_nulls)]
+struct UpdateWorkspace {
+    id: Uuid,
+    #[schemars(length(min = 1, max = 255))]
+    name: Option<String>,
+    #[schemars(length(max = 255), regex(pattern = r"^[a-z0-9-]+$"))]
+    slug: Option<String>,
+    description: Option<String>,
+    settings: Option<Settings>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(transform = without_nulls)]
+struct DeleteWorkspace {
+    id: Uuid,
+}
+
+/// A tenant with its owner.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Workspace")]
+pub(crate) struct WorkspaceBody {
+    id: Uuid,
+    owner_id: Uuid,
+    name: String,
+    slug: String,
+    description: Option<String>,
+    settings: Settings,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+    /// Only of one that was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deleted_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct OneWorkspace {
+    workspace: WorkspaceBody,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ManyWorkspaces {
+    workspaces: Vec<WorkspaceBody>,
+}
+
+pub(crate) fn routes() -> ApiRouter<Arc<App>> {
+    const GET: &[Code] = &[Code::WorkspaceNotFound, Code::WorkspaceAccessDenied];
+    const CREATE: &[Code] = &[Code::WorkspaceSlugAlreadyExists, Code::WorkspaceInvalidSlug];
+    const UPDATE: &[Code] = &[Code::WorkspaceNotFound, Code::WorkspaceAccessDenied, Code::WorkspaceSlugAlreadyExists];
+    const DELETE: &[Code] = &[Code::WorkspaceNotFound, Code::WorkspaceAccessDenied, Code::WorkspaceNotEmpty];
+    ApiRouter::new()
+        .api_route("/workspace.list", get_with(list, route("workspaces", "The caller's workspaces", &[])))
+        .api_route("/workspace.get", get_with(get, route("workspaces", "One workspace", GET)))
+        .api_route("/workspace.create", post_with(create, route("workspaces", "Open a workspace", CREATE)))
+        .api_route("/workspace.update", put_with(update, route("workspaces", "Change a workspace", UPDATE)))
+        .api_route("/workspace.delete", delete_with(delete, route("workspaces", "Close an empty workspace", DELETE)))
+}
+
+async fn list(State(app): State<Arc<App>>, look: Look<Owner, ListWorkspaces>) -> Seen<ManyWorkspaces> {
+    app.caught_up(&look, &[workspaces::NAME]).await?;
+    let ListWorkspaces { include_deleted, limit, offset } = look.input;
+    let (limit, offset) = (limit.unwrap_or(LONGEST_LIST), offset.unwrap_or(0));
+    let owned = workspaces::list_owned(&app.views, look.by.user_id, include_deleted, limit, offset).await?;
+    Ok(Shown(ManyWorkspaces { workspaces: owned.into_iter().map(Into::into).collect() }))
+}
+
+async fn get(State(app): State<Arc<App>>, look: Look<Owner, GetWorkspace>) -> Seen<OneWorkspace> {
+    app.caught_up(&look, &[workspaces::NAME]).await?;
+    let (by, id) = (Caller::Owner(look.by), WorkspaceId(look.input.id));
+    let found = match look.input.include_deleted {
+        true => app.workspace_in_reach(&by, id).await?,
+        false => app.live_workspace_in_reach(&by, id).await?,
+    };
+    Ok(Shown(OneWorkspace { workspace: found.into() }))
+}
+
+async fn create(
+    State(app): State<Arc<App>>,
+    Ask { by, input, context }: Ask<Owner, CreateWorkspace>,
+) -> Result<Answer<OneWorkspace>, ApiError> {
+    let id = Uuid::now_v7();
+    let command = WorkspaceCommand::Create(workspace::CreateWorkspace {
+        workspace_id: id.into(),
+        owner: by.user_id,
+        name: input.name,
+        slug: slug(input.slug)?,
+        description: input.description,
+        settings: input.settings.unwrap_or_default(),
+        now: context.now,
+    });
+    let done = app.run(&context, &On::<Workspace> { name: "workspace.create", id, command }).await?;
+    let shown: Option<WorkspaceView> = app.shown(&done, done.outcome).await?;
+    Ok(Answer::of(&done, shown.map(|it| OneWorkspace { workspace: it.into() })))
+}
+
+async fn update(
+    State(app): State<Arc<App>>,
+    Ask { by, input, context }: Ask<Owner, UpdateWorkspace>,
+) -> Result<Answer<OneWorkspace>, ApiError> {
+    let command = WorkspaceCommand::Change(workspace::ChangeWorkspace {
+        by: by.user_id,
+        name: input.name,
+        slug: input.slug.map(slug).transpose()?,
+        description: input.description,
+        settings: input.settings,
+        now: context.now,
+    });
+    let done = app.run(&context, &On::<Workspace> { name: "workspace.update", id: input.id, command }).await?;
+    let shown: Option<WorkspaceView> = app.shown(&done, done.outcome).await?;
+    Ok(Answer::of(&done, shown.map(|it| OneWorkspace { workspace: it.into() })))
+}
+
+async fn delete(
+    State(app): State<Arc<App>>,
+    AskByQuery(Ask { by, input, context }): AskByQuery<Owner, DeleteWorkspace>,
+) -> Result<Answer<Success>, ApiError> {
+    let command = WorkspaceCommand::Delete(workspace::DeleteWorkspace { by: by.user_id, now: context.now });
+    let done = app.run(&context, &On::<Workspace> { name: "workspace.delete", id: input.id, command }).await?;
+    Ok(Answer::of(&done, Some(Success { success: true })))
+}
+
+/// A text that has the form of a slug by the schema already.
+pub(crate) fn slug(text: String) -> Result<Slug, ApiError> {
+    Slug::parse(text).map_err(|e| ApiError::validation(vec![BadField::new("slug", e.to_string())]))
+}
+
+impl From<WorkspaceView> for WorkspaceBody {
+    fn from(it: WorkspaceView) -> Self {
+        Self {
+            id: it.id.0,
+            owner_id: it.owner_id.0,
+            name: it.name,
+            slug: it.slug.to_string(),
+            description: it.description,
+            settings: it.settings,
+            created_at: it.created_at,
+            updated_at: it.updated_at,
+            deleted_at: it.deleted_at,
+        }
+    }
+}

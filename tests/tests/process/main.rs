@@ -1,0 +1,17 @@
+//! Muster as its users meet it: the built binary, its signals, its files and its exit codes.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod checker;
+mod client;
+mod demo;
+mod environment;
+mod full_disk;
+mod kills;
+mod load;
+mod log_verify;
+mod nodes;
+mod raw;
+mod stopping;
+mod syncs;
+mod trace;
+mod views;

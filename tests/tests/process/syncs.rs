@@ -1,0 +1,43 @@
+//! Kill -9 cannot show durability, because the kernel keeps what was written; so strace shows that every
+//! acknowledgement on SQLite follows a sync.
+
+use std::fs;
+
+use muster_tests::muster::{Home, Muster, wait_until};
+use muster_tests::stores::Kind;
+
+use crate::checker::check;
+use crate::load::Load;
+use crate::trace::answered_too_early;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_command_is_acknowledged_before_its_events_are_synced() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    let calls = "trace=write,pwrite64,writev,sendto,sendmsg,fsync,fdatasync";
+    // -D: strace is the grandchild and the server our child, so that signals reach the server itself.
+    let strace = ["strace", "-D", "-f", "-yy", "-s", "100000", "-e", calls, "-o", trace.to_str().unwrap()];
+    let home = Home::new(Kind::Sqlite).await.under(&strace);
+    let server = Muster::start(&home, &[]).await;
+    // One at a time, then many at once, so that commands share commits.
+    let mut load = Load::new(&server, 1).await;
+    for clients in [1, 12] {
+        load = load.with_clients(clients);
+        let running = load.start(&[&server]);
+        running.acknowledged(40).await;
+        load = running.stop().await;
+    }
+    load.settle(&server).await;
+    let server_pid = server.pid();
+    assert_eq!(server.terminate().await.code, Some(0));
+    wait_until("strace has written everything down", async || {
+        let text = fs::read(&trace).unwrap();
+        String::from_utf8_lossy(&text).lines().any(|line| line == format!("{server_pid} +++ exited with 0 +++"))
+    })
+    .await;
+    let trace = String::from_utf8_lossy(&fs::read(&trace).unwrap()).into_owned();
+    let acknowledged = load.record().acknowledged;
+    assert!(acknowledged.len() >= 80, "{}", acknowledged.len());
+    assert_eq!(answered_too_early(&trace, acknowledged.keys()), Vec::<String>::new());
+    check(&home, &load).await;
+}

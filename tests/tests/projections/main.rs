@@ -1,0 +1,13 @@
+//! The read side on both stores: what the engine promises of every projection, and what the read models answer.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod agents;
+mod deleted_views;
+mod engines;
+mod fleet;
+mod names;
+mod offline;
+mod parking;
+mod timeline;
+mod versions;
+mod workspaces;

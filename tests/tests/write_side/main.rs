@@ -1,0 +1,7 @@
+//! The write side on both stores: how commands are run, what spans streams, and what reactors do.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod across_streams;
+mod executing;
+mod keys;
+mod reacting;
