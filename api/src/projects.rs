@@ -153,9 +153,15 @@ async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListProjects>) -> 
     let ListProjects { workspace_id, include_inactive, include_deleted, limit, offset } = look.input;
     let workspace = app.live_workspace_in_reach(&look.by, WorkspaceId(workspace_id)).await?;
     let (limit, offset) = (limit.unwrap_or(LONGEST_LIST), offset.unwrap_or(0));
-    let own = look.by.project_asked(None)?;
-    let mut found = projects::list(&app.views, workspace.id, include_inactive, include_deleted, limit, offset).await?;
-    found.retain(|it| own.is_none_or(|own| it.id == own));
+    let found = match look.by.project_asked(None)? {
+        None => projects::list(&app.views, workspace.id, include_inactive, include_deleted, limit, offset).await?,
+        Some(own) => {
+            let wanted = |it: &ProjectView| {
+                (include_inactive || it.is_active) && (include_deleted || it.deleted_at.is_none()) && offset == 0
+            };
+            projects::find(&app.views, own).await?.filter(wanted).into_iter().collect()
+        }
+    };
     Ok(Shown(ManyProjects { projects: found.into_iter().map(Into::into).collect() }))
 }
 

@@ -38,7 +38,7 @@ pub use commit::{
 pub use error::StoreError;
 pub use event::{NewEvent, StoredEvent, StreamId};
 pub use log::EventLog;
-pub use open::{Location, Settings, Stores};
+pub use open::{Access, Location, Settings, Stores};
 pub use read::{Head, LogStats, TypeCount};
 pub use rows::{Account, Credential, RowChange, SignInSession};
 pub use verify::{Finding, VerifyReport};

@@ -23,8 +23,19 @@ pub struct Settings {
     pub location: Location,
     /// The clock that stamps batches.
     pub clock: Clock,
-    /// Whether a data folder is taken for this process alone; a server does, a tool that only looks does not.
-    pub exclusive: bool,
+    /// What for.
+    pub access: Access,
+}
+
+/// What the stores are opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To serve: a data folder is taken for this process alone, and stores that are not there yet are made.
+    Serve,
+    /// To change something with a tool: a data folder is taken for this process alone.
+    Change,
+    /// To look, also beside a server.
+    Look,
 }
 
 /// The two databases of Muster.
@@ -55,8 +66,8 @@ impl Stores {
     /// Opens both databases and brings their schemas up to date.
     pub async fn open(settings: Settings) -> Result<Self, StoreError> {
         let (log, views, place, folder) = match &settings.location {
-            Location::Sqlite(folder) => open_sqlite(folder, settings.exclusive)?,
-            Location::Postgres(url) => open_postgres(url).await?,
+            Location::Sqlite(folder) => open_sqlite(folder, settings.access)?,
+            Location::Postgres(url) => open_postgres(url, settings.access).await?,
         };
         migrate(&log, LOG).await?;
         migrate(&views, VIEWS).await?;
@@ -67,20 +78,26 @@ impl Stores {
 
 type Opened = (Database, Database, String, Option<File>);
 
-fn open_sqlite(folder: &Path, exclusive: bool) -> Result<Opened, StoreError> {
+fn open_sqlite(folder: &Path, access: Access) -> Result<Opened, StoreError> {
     crate::sql::check_sqlite_version()?;
     let place = folder.display().to_string();
+    if access != Access::Serve && !folder.join("log.db").exists() {
+        return Err(StoreError::Setup(format!("{place}: there is no log in this folder")));
+    }
     std::fs::create_dir_all(folder)
         .map_err(|e| StoreError::Setup(format!("{place}: cannot make the data folder: {e}")))?;
-    let lock = if exclusive { Some(take(folder)?) } else { None };
+    let lock = if access == Access::Look { None } else { Some(take(folder)?) };
     let log = SqliteDatabase::open(&folder.join("log.db"), SqliteSettings { synchronous: "full" })?;
     let views = SqliteDatabase::open(&folder.join("views.db"), SqliteSettings { synchronous: "normal" })?;
     Ok((Database::Sqlite(log), Database::Sqlite(views), format!("SQLite in {place}"), lock))
 }
 
-async fn open_postgres(url: &str) -> Result<Opened, StoreError> {
+async fn open_postgres(url: &str, access: Access) -> Result<Opened, StoreError> {
     let settings = |schema, synchronous_commit| PostgresSettings { schema, synchronous_commit, connections: 12 };
     let log = PostgresDatabase::open(url, settings("log", "on")).await?;
+    if access != Access::Serve && !log.has_table("head").await? {
+        return Err(StoreError::Setup(format!("{}: there is no log in this database", log.place())));
+    }
     let views = PostgresDatabase::open(url, settings("views", "off")).await?;
     let place = log.place().to_owned();
     Ok((Database::Postgres(log), Database::Postgres(views), place, None))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use sqlx::AssertSqlSafe;
 use store::{
-    Clock, Commit, CommitError, EventLog, Location, Receipt, Settings, StoreError, StoredEvent, Stores, StreamId,
+    Access, Clock, Commit, CommitError, EventLog, Location, Receipt, Settings, StoreError, StoredEvent, Stores, StreamId,
 };
 use tempfile::TempDir;
 
@@ -103,7 +103,7 @@ impl Bench {
 
     /// How the bench opens its log: as a server does.
     pub fn settings(&self) -> Settings {
-        Settings { location: self.location.clone(), clock: self.clock.clone(), exclusive: true }
+        Settings { location: self.location.clone(), clock: self.clock.clone(), access: Access::Serve }
     }
 
     /// Closes the log; handles that the test still has keep it open.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use commands::user::SetSuspended;
 use commands::{Actor, Context, Executor};
-use store::Clock;
+use store::{Access, Clock};
 
 use super::{Failure, StoreArgs, output};
 
@@ -28,7 +28,7 @@ pub(super) async fn run(store: &StoreArgs, command: AdminCommand) -> Result<(), 
         AdminCommand::SuspendUser(person) => (person, true),
         AdminCommand::ReinstateUser(person) => (person, false),
     };
-    let stores = store.open(true, Clock::default()).await?;
+    let stores = store.open(Access::Change, Clock::default()).await?;
     let email = person.email.trim().to_lowercase();
     let account = stores.log.accounts().by_email(&email).await?;
     let account = account.ok_or_else(|| anyhow::anyhow!("no account has the e-mail address {email}"))?;

@@ -1,7 +1,7 @@
 //! `muster log`: proves the log and counts what is in it.
 
 use clap::{Args, Subcommand};
-use store::Clock;
+use store::{Access, Clock};
 
 use super::progress::Progress;
 use super::{Failure, StoreArgs, output};
@@ -22,7 +22,7 @@ pub(super) struct Format {
 }
 
 pub(super) async fn run(store: &StoreArgs, command: LogCommand) -> Result<(), Failure> {
-    let stores = store.open(false, Clock::default()).await?;
+    let stores = store.open(Access::Look, Clock::default()).await?;
     match command {
         LogCommand::Verify(format) => {
             let total = stores.log.head().await?.position;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::projections::{Projection, offline, parking};
 use clap::{Args, Subcommand};
-use store::{Clock, Stores, StreamId};
+use store::{Access, Clock, Stores, StreamId};
 
 use super::progress::Progress;
 use super::{Failure, StoreArgs, output};
@@ -46,10 +46,10 @@ pub(super) struct Parked {
 
 pub(super) async fn run(store: &StoreArgs, command: ProjectionsCommand) -> Result<(), Failure> {
     match command {
-        ProjectionsCommand::Status(which) => status(&store.open(false, Clock::default()).await?, &which).await,
-        ProjectionsCommand::Verify(which) => verify(&store.open(false, Clock::default()).await?, &which).await,
+        ProjectionsCommand::Status(which) => status(&store.open(Access::Look, Clock::default()).await?, &which).await,
+        ProjectionsCommand::Verify(which) => verify(&store.open(Access::Look, Clock::default()).await?, &which).await,
         // What writes takes the folder, so that it never races a live server.
-        ProjectionsCommand::Rebuild(which) => rebuild(&store.open(true, Clock::default()).await?, &which).await,
+        ProjectionsCommand::Rebuild(which) => rebuild(&store.open(Access::Change, Clock::default()).await?, &which).await,
         ProjectionsCommand::Retry(parked) => unpark(store, parked, false).await,
         ProjectionsCommand::Skip(parked) => unpark(store, parked, true).await,
     }
@@ -134,7 +134,7 @@ fn differences<'a>(reports: impl Iterator<Item = &'a offline::VerifyReport>, jso
 }
 
 async fn unpark(store: &StoreArgs, parked: Parked, skip: bool) -> Result<(), Failure> {
-    let stores = store.open(true, Clock::default()).await?;
+    let stores = store.open(Access::Change, Clock::default()).await?;
     let projection = find(&parked.name)?;
     let applied = match skip {
         true => parking::skip(&stores.log, &stores.views, &projection, &parked.stream).await,

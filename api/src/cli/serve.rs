@@ -8,7 +8,7 @@ use ::projections::{Engine, ProjectionStatus, State};
 use clap::Args;
 use commands::Executor;
 use reactors::Runner;
-use store::{Clock, EventLog, Stores};
+use store::{Access, Clock, EventLog, Stores};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -47,7 +47,7 @@ pub(super) struct ServeArgs {
 
 pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failure> {
     let clock = Clock::default();
-    let stores = store.open(true, clock.clone()).await?;
+    let stores = store.open(Access::Serve, clock.clone()).await?;
     let engine = Arc::new(Engine::start(
         Arc::clone(&stores.log),
         stores.views.clone(),

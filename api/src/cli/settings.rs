@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use store::{Clock, Location, Settings, StoreError, Stores};
+use store::{Access, Clock, Location, Settings, StoreError, Stores};
 
 /// Where the stores are.
 #[derive(Debug, Args)]
@@ -17,9 +17,9 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
-    /// Opens the stores. A server, or a tool that writes, takes a data folder for itself.
-    pub(super) async fn open(&self, exclusive: bool, clock: Clock) -> Result<Stores, StoreError> {
-        Stores::open(Settings { location: self.location(), clock, exclusive }).await
+    /// Opens the stores.
+    pub(super) async fn open(&self, access: Access, clock: Clock) -> Result<Stores, StoreError> {
+        Stores::open(Settings { location: self.location(), clock, access }).await
     }
 
     fn location(&self) -> Location {

@@ -117,6 +117,12 @@ impl PostgresDatabase {
         sqlx::query_scalar(sql).fetch_one(&self.pool).await.map_err(|e| failed(&self.place, &e))
     }
 
+    /// Whether the schema has a table of this name.
+    pub(crate) async fn has_table(&self, name: &'static str) -> Result<bool, StoreError> {
+        let found = sqlx::query_scalar("select to_regclass($1) is not null").bind(name).fetch_one(&self.pool).await;
+        found.map_err(|e| failed(&self.place, &e))
+    }
+
     async fn check_version(&self) -> Result<(), StoreError> {
         const OLDEST: i32 = 150_000;
         let version: i32 = sqlx::query_scalar("select current_setting('server_version_num')::int")

@@ -8,11 +8,21 @@ use std::path::Path;
 use muster_tests::both_stores;
 use muster_tests::commits::{one, stream};
 use muster_tests::stores::{Bench, Kind};
-use store::{Location, Settings, StoreError, Stores};
+use store::{Access, Location, Settings, StoreError, Stores};
 
 both_stores! {
+    a_tool_makes_no_log_where_there_is_none,
     a_log_of_a_newer_muster_is_refused,
     views_of_a_newer_muster_are_refused,
+}
+
+async fn a_tool_makes_no_log_where_there_is_none(opened: Bench) {
+    let bench = Bench::closed(opened.kind).await;
+    for access in [Access::Look, Access::Change] {
+        let refusal = Stores::open(Settings { access, ..bench.settings() }).await.unwrap_err();
+        assert!(matches!(&refusal, StoreError::Setup(what) if what.contains("there is no log")), "{refusal:?}");
+    }
+    assert!(!bench.log_file().exists());
 }
 
 async fn a_log_of_a_newer_muster_is_refused(mut bench: Bench) {
@@ -53,7 +63,7 @@ async fn a_folder_has_one_server() {
 async fn a_tool_may_look_into_the_folder_of_a_server() {
     let bench = Bench::open(Kind::Sqlite).await;
     bench.commit(one(&stream("a"), 0)).await.unwrap();
-    let tool = Stores::open(Settings { exclusive: false, ..bench.settings() }).await.unwrap();
+    let tool = Stores::open(Settings { access: Access::Look, ..bench.settings() }).await.unwrap();
     assert_eq!(tool.log.read_all(0, 10).await.unwrap(), bench.everything().await);
     assert_eq!(tool.log.verify(|_| {}).await.unwrap().finding, None);
 }

@@ -6,7 +6,7 @@ use muster_tests::both_stores;
 use muster_tests::commits::{Build, event, events, one, stream};
 use muster_tests::postgres::Cluster;
 use muster_tests::stores::{Bench, Kind, noon};
-use store::{Clock, Commit, CommitError, EventLog, Location, Receipt, Settings, StoredEvent, Stores, StreamId};
+use store::{Access, Clock, Commit, CommitError, EventLog, Location, Receipt, Settings, StoredEvent, Stores, StreamId};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -139,7 +139,7 @@ async fn two_nodes_on_one_database_share_one_order() {
 async fn a_log_goes_on_by_itself_when_its_database_comes_back() {
     let cluster = Cluster::start().unwrap();
     let location = Location::Postgres(cluster.create_database().await.unwrap());
-    let stores = Stores::open(Settings { location, clock: Clock::fixed(noon()), exclusive: true }).await.unwrap();
+    let stores = Stores::open(Settings { location, clock: Clock::fixed(noon()), access: Access::Serve }).await.unwrap();
     stores.log.commit(one(&stream("a"), 0)).await.unwrap();
     cluster.kill_nine().unwrap();
     let away = stores.log.commit(one(&stream("a"), 1)).await;
