@@ -23,7 +23,8 @@ use bodies::{
 
 use crate::App;
 use crate::answer::{Answer, Seen, Shown};
-use crate::auth::{Caller, Owner, Success, new_agent_key};
+use crate::auth::keys::AgentKey;
+use crate::auth::{Caller, Owner, Success};
 use crate::code::Code;
 use crate::error::ApiError;
 use crate::input::{Ask, AskByQuery, Look};
@@ -80,7 +81,7 @@ async fn create(
     Ask { by, input, context }: Ask<Owner, CreateAgent>,
 ) -> Result<Answer<AgentWithKey>, ApiError> {
     let code = agent_code(input.agent_code)?;
-    let key = new_agent_key(input.workspace_id, code.as_ref());
+    let key = AgentKey::generate(WorkspaceId(input.workspace_id), &code);
     let agent = agent::CreateAgent {
         agent_id: AgentId(Uuid::now_v7()),
         workspace_id: WorkspaceId(input.workspace_id),
@@ -95,7 +96,7 @@ async fn create(
         credential_id: CredentialId(Uuid::now_v7()),
         now: context.now,
     };
-    let key_hash = app.hash_key(&key);
+    let key_hash = app.hash_key(key.text());
     let done = app.run(&context, &command::CreateAgent { by: by.user_id, agent, key_hash }).await?;
     let shown: Option<AgentView> = app.shown(&done, done.outcome.0).await?;
     Ok(with_key(&done, shown, key, code.as_ref()))
@@ -127,8 +128,8 @@ async fn rotate(
     // The key carries the agent's code and workspace, and neither ever changes.
     let agent: Option<AgentView> = app.as_of(input.id, i64::MAX).await?;
     let agent = agent.ok_or(AgentError::NotFound)?;
-    let key = new_agent_key(agent.workspace_id.0, agent.agent_code.as_ref());
-    let new_key = NewKey { credential_id: CredentialId(Uuid::now_v7()), key_hash: app.hash_key(&key) };
+    let key = AgentKey::generate(agent.workspace_id, &agent.agent_code);
+    let new_key = NewKey { credential_id: CredentialId(Uuid::now_v7()), key_hash: app.hash_key(key.text()) };
     let rotate = command::RotateCredentials { by: by.user_id, agent_id: agent.id, key: new_key };
     let done = app.run(&context, &rotate).await?;
     let shown: Option<AgentView> = app.shown(&done, done.outcome.0).await?;
@@ -148,10 +149,10 @@ async fn delete(
 fn with_key(
     done: &commands::Done<AgentId>,
     shown: Option<AgentView>,
-    key: String,
+    key: AgentKey,
     agent_code: &str,
 ) -> Answer<AgentWithKey> {
-    let api_key = (!done.replayed).then_some(key);
+    let api_key = (!done.replayed).then(|| key.text().to_owned());
     let credentials = Credentials { agent_id: done.outcome.0, api_key, agent_code: agent_code.to_owned() };
     // A key is told even when the agent cannot be shown yet: it is never told again.
     let otherwise = json!({ "credentials": credentials });

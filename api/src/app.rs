@@ -137,7 +137,11 @@ impl App {
     }
 
     /// Waits until the read models show what the query must see.
-    pub(crate) async fn caught_up<P: Principal, T>(&self, look: &Look<P, T>, read_models: &[&str]) -> Result<(), ApiError> {
+    pub(crate) async fn caught_up<P: Principal, T>(
+        &self,
+        look: &Look<P, T>,
+        read_models: &[&str],
+    ) -> Result<(), ApiError> {
         let patience = self.settings.patience;
         if let Some(position) = look.min_position
             && !self.engine.wait_for(read_models, position, patience).await

@@ -10,6 +10,7 @@ use domain::agent::AgentError;
 use domain::project::ProjectError;
 use domain::user::UserError;
 use domain::workspace::WorkspaceError;
+use projections::FactsError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,7 +22,8 @@ use crate::code::Code;
 const UNAVAILABLE_RETRY_SECONDS: u64 = 1;
 
 /// An answer that says no.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{}: {message}", .code.text())]
 pub struct ApiError {
     code: Code,
     message: String,
@@ -208,6 +210,15 @@ impl From<StoreError> for ApiError {
         match error {
             StoreError::Unavailable(cause) => Self::store_unavailable(&cause),
             other => Self::fault(other),
+        }
+    }
+}
+
+impl From<FactsError> for ApiError {
+    fn from(error: FactsError) -> Self {
+        match error {
+            FactsError::Store(it) => it.into(),
+            FactsError::Poison(it) => Self::fault(it),
         }
     }
 }

@@ -1,1 +1,93 @@
-//! placeholder
+//! The HTTP interface of Muster.
+//!
+//! A tour, in reading order:
+//!
+//! - [`router`] below is the list of everything that can be asked.
+//! - `workspaces.rs` is the feature to read first: its routes, the bodies that go in and out, and handlers that parse,
+//!   call one thing and shape the answer. `projects.rs`, `agents.rs` and `events.rs` are built the same way.
+//! - `input/` is how a request comes in: an `Ask` is a command, a `Look` is a query, and a `Shape` names every bad field
+//!   at once. `answer.rs` is how an answer goes out.
+//! - `auth/` finds out who is calling, `reach.rs` what they may look at, `limits.rs` how often.
+//! - `error.rs` is the one place where refusals become statuses; `code.rs` is the list of codes.
+//! - `stream.rs` is the timeline as it grows.
+//! - `openapi.rs` documents what the extractors and the route tables say of themselves.
+//!
+//! Two invariants hold everywhere:
+//!
+//! - **What is documented is what is checked**: one schema per request type does both.
+//! - **An error shows no SQL, no stack and no secret.** Faults are logged with their cause and shown as nothing.
+
+mod agents;
+mod answer;
+mod app;
+mod auth;
+pub mod cli;
+mod code;
+mod demo;
+mod docs;
+mod error;
+mod events;
+mod health;
+mod input;
+mod layers;
+mod limits;
+mod metrics;
+mod openapi;
+mod projects;
+mod reach;
+mod stream;
+mod view;
+mod workspaces;
+
+use std::sync::Arc;
+
+use aide::axum::ApiRouter;
+use aide::axum::routing::get_with;
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use tower_http::catch_panic::CatchPanicLayer;
+
+pub use app::{App, HttpSettings, Parts};
+pub use auth::{keys, passwords};
+pub use code::Code;
+pub use error::ApiError;
+pub use limits::Limits;
+
+/// Everything that the server answers. Serve it with `into_make_service_with_connect_info::<SocketAddr>()`, or all
+/// clients count as one address.
+pub fn router(app: Arc<App>) -> Router {
+    Router::from(routes(Some(&app)))
+        .merge(docs::routes())
+        .fallback(layers::no_route)
+        .method_not_allowed_fallback(layers::no_method)
+        .layer(CatchPanicLayer::custom(layers::panicked))
+        .layer(from_fn(layers::harden))
+        .layer(from_fn(layers::observe))
+        .with_state(app)
+}
+
+/// The OpenAPI document of everything that the server answers.
+pub fn openapi() -> serde_json::Value {
+    openapi::prepare();
+    openapi::document_of(routes(None))
+}
+
+/// All documented routes; without an application they can be described but not called.
+fn routes(app: Option<&Arc<App>>) -> ApiRouter<Arc<App>> {
+    let with_deadline = ApiRouter::new()
+        .merge(auth::routes())
+        .merge(workspaces::routes())
+        .merge(projects::routes())
+        .merge(agents::routes())
+        .merge(events::routes())
+        .api_route("/openapi.json", get_with(openapi::serve, openapi::plain_route("operation", "This document")));
+    let without = events::stream_route();
+    let api = match app {
+        Some(app) => {
+            let with_deadline = with_deadline.route_layer(from_fn_with_state(app.clone(), layers::deadline));
+            with_deadline.merge(without).route_layer(from_fn_with_state(app.clone(), auth::identify))
+        }
+        None => with_deadline.merge(without),
+    };
+    ApiRouter::new().nest("/api", api).merge(health::routes()).merge(metrics::routes())
+}

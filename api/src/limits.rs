@@ -45,7 +45,8 @@ impl Limits {
         }
         let mut limits = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let (name, value) = part.split_once('=').ok_or_else(|| format!("{part:?} is not of the form name=number"))?;
+            let (name, value) =
+                part.split_once('=').ok_or_else(|| format!("{part:?} is not of the form name=number"))?;
             let limit = match value.trim() {
                 "off" => None,
                 number => Some(number.parse().map_err(|_| format!("{number:?} is neither a number above 0 nor off"))?),

@@ -13,7 +13,7 @@ use crate::openapi::plain_route;
 
 /// Seconds: from a warm query to a request that times out.
 const LATENCIES: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
-/// Events: from a lone command to a full batch.
+/// Commands: from a lone one to a full batch.
 const SIZES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0, 1024.0, 4096.0];
 
 /// One for the process, however many applications it holds: the `metrics` crate has one recorder.
@@ -24,7 +24,7 @@ pub(crate) fn install() {
     RECORDED.get_or_init(|| {
         let recorder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("seconds".to_owned()), &LATENCIES)
-            .and_then(|it| it.set_buckets_for_metric(Matcher::Suffix("events".to_owned()), &SIZES))
+            .and_then(|it| it.set_buckets_for_metric(Matcher::Suffix("commands".to_owned()), &SIZES))
             .expect("there are buckets")
             .build_recorder();
         let handle = recorder.handle();

@@ -27,7 +27,11 @@ impl App {
     }
 
     /// A workspace in use that the caller may look into.
-    pub(crate) async fn live_workspace_in_reach(&self, by: &Caller, id: WorkspaceId) -> Result<WorkspaceView, ApiError> {
+    pub(crate) async fn live_workspace_in_reach(
+        &self,
+        by: &Caller,
+        id: WorkspaceId,
+    ) -> Result<WorkspaceView, ApiError> {
         let found = self.workspace_in_reach(by, id).await?;
         let gone = || ApiError::new(Code::WorkspaceNotFound, "the workspace does not exist");
         if found.deleted_at.is_some() { Err(gone()) } else { Ok(found) }

@@ -120,17 +120,11 @@ impl Listener {
         // Asked anew each time: the caller may have opened a workspace since.
         let filter = self.app.filter(&self.by, &self.asked).await?;
         self.page = timeline::after(&self.app.views, &filter, self.cursor, PAGE).await?.into();
-        if (self.page.len() as i64) < PAGE && self.page.back().is_none_or(|last| last.position < head) {
-            // Past the last entry there was nothing for this listener up to the head.
-            self.skip_to(head);
-        }
-        Ok(true)
-    }
-
-    fn skip_to(&mut self, head: i64) {
         if self.page.is_empty() {
+            // The timeline shows everything up to the head, and there was nothing for this listener.
             self.cursor = head;
         }
+        Ok(true)
     }
 
     async fn wait(&mut self) {
@@ -175,7 +169,8 @@ mod tests {
     use super::*;
 
     fn resumed(last_event_id: &str) -> Result<i64, ()> {
-        let headers = HeaderMap::from_iter([("last-event-id".parse().expect("a name"), last_event_id.parse().expect("a value"))]);
+        let headers =
+            HeaderMap::from_iter([("last-event-id".parse().expect("a name"), last_event_id.parse().expect("a value"))]);
         resume(&headers, 3, 100).map_err(drop)
     }
 

@@ -48,6 +48,7 @@ pub(crate) struct Decided {
 enum Meaning {
     Taken(Claim),
     NotEmpty(String),
+    NotHeld(Claim, StreamId),
 }
 
 impl<'a> Desk<'a> {
@@ -161,6 +162,11 @@ impl<'a> Desk<'a> {
                         self.refusals.push((Meaning::NotEmpty(scope.clone()), or.into()));
                         self.commit.guards.push(Guard::Empty { scope });
                     }
+                    Demand::Held { claim, holder: (kind, id), or } => {
+                        let (claim, holder) = (stored(claim), StreamId::new(kind, id));
+                        self.refusals.push((Meaning::NotHeld(claim.clone(), holder.clone()), or.into()));
+                        self.commit.guards.push(Guard::Held { claim, holder });
+                    }
                 }
             }
             state.apply(event.clone());
@@ -187,9 +193,9 @@ impl Refusals {
         let meaning = match error {
             CommitError::ClaimTaken { claim, .. } => Meaning::Taken(claim.clone()),
             CommitError::ScopeNotEmpty { scope } => Meaning::NotEmpty(scope.clone()),
+            CommitError::ClaimNotHeld { claim, holder } => Meaning::NotHeld(claim.clone(), holder.clone()),
             CommitError::EmailTaken => return Some(Refusal::EmailTaken),
             CommitError::Conflict { .. }
-            | CommitError::ClaimNotHeld { .. }
             | CommitError::KeyUsed(_)
             | CommitError::Malformed(_)
             | CommitError::Unavailable(_) => return None,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{ProjectId, WorkspaceId};
+use crate::{AgentId, ProjectId, WorkspaceId};
 
 /// A key within a scope; at most one stream holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,6 +45,34 @@ impl Scope {
         Self("repository".to_owned())
     }
 
+    /// An agent's one session that is not stopped.
+    pub fn active_session(agent: AgentId) -> Self {
+        Self(format!("active-session:{agent}"))
+    }
+
+    /// The GitHub issues that a project's tasks are linked to, by id and by number.
+    pub fn github_issues(project: ProjectId) -> Self {
+        Self(format!("github-issue:{project}"))
+    }
+
+    /// A project's tasks that are not over; their keys are task ids.
+    pub fn project_tasks(project: ProjectId) -> Self {
+        Self(format!("project-task:{project}"))
+    }
+
+    /// An agent's tasks that are not over; their keys are task ids.
+    pub fn agent_tasks(agent: AgentId) -> Self {
+        Self(format!("agent-task:{agent}"))
+    }
+
+    /// The slugs of a project's wiki, or of the wiki that belongs to the whole workspace.
+    pub fn wiki_slugs(workspace: WorkspaceId, project: Option<ProjectId>) -> Self {
+        match project {
+            Some(project) => Self(format!("wiki-slug:{workspace}:{project}")),
+            None => Self(format!("wiki-slug:{workspace}:org")),
+        }
+    }
+
     /// The claim to a key of this scope.
     pub fn claim(self, key: impl fmt::Display) -> Claim {
         Claim { scope: self, key: key.to_string() }
@@ -84,6 +112,15 @@ mod tests {
             (Scope::agent_codes(nil.into()), "agent-code:00000000-0000-0000-0000-000000000000"),
             (Scope::project_agents(nil.into()), "project-agent:00000000-0000-0000-0000-000000000000"),
             (Scope::repositories(), "repository"),
+            (Scope::active_session(nil.into()), "active-session:00000000-0000-0000-0000-000000000000"),
+            (Scope::github_issues(nil.into()), "github-issue:00000000-0000-0000-0000-000000000000"),
+            (Scope::project_tasks(nil.into()), "project-task:00000000-0000-0000-0000-000000000000"),
+            (Scope::agent_tasks(nil.into()), "agent-task:00000000-0000-0000-0000-000000000000"),
+            (Scope::wiki_slugs(nil.into(), None), "wiki-slug:00000000-0000-0000-0000-000000000000:org"),
+            (
+                Scope::wiki_slugs(nil.into(), Some(nil.into())),
+                "wiki-slug:00000000-0000-0000-0000-000000000000:00000000-0000-0000-0000-000000000000",
+            ),
         ];
         for (scope, stored) in scopes {
             assert_eq!(scope.as_ref(), stored);

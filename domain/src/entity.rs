@@ -1,6 +1,7 @@
 //! What an aggregate of Muster is, beyond a cqrs-es `Aggregate`.
 
 use cqrs_es::Aggregate;
+use uuid::Uuid;
 
 use crate::{Claim, Scope, WorkspaceId};
 
@@ -30,6 +31,15 @@ pub enum Demand<E> {
         /// What must hold no claim.
         scope: Scope,
         /// The refusal when it does.
+        or: E,
+    },
+    /// That stream holds the claim before this event, or the command is refused.
+    Held {
+        /// What must be held.
+        claim: Claim,
+        /// Who must hold it: the type of an aggregate, and its id.
+        holder: (&'static str, Uuid),
+        /// The refusal when another stream holds it, or none.
         or: E,
     },
 }

@@ -49,3 +49,43 @@ id! {
     /// An agent's key; the key's hash lives beside the log.
     CredentialId
 }
+id! {
+    /// A stretch of an agent's work.
+    SessionId
+}
+id! {
+    /// A piece of work in a project.
+    TaskId
+}
+id! {
+    /// One version of a wiki entry.
+    WikiEntryId
+}
+id! {
+    /// A pull request of a project.
+    PullRequestId
+}
+id! {
+    /// One calculation of an agent's KPIs.
+    KpiId
+}
+
+impl PullRequestId {
+    /// The id of a project's pull request, which follows from the number that GitHub gave it.
+    pub fn of(project: ProjectId, number: i64) -> Self {
+        Self(Uuid::new_v5(&project.0, format!("pull-request:{number}").as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_pull_request_follows_from_its_number_for_ever() {
+        let project = ProjectId(Uuid::from_u128(20));
+        let stored = "df7075e7-ea43-5b0b-a039-73c720ea44b3";
+        assert_eq!(PullRequestId::of(project, 7).to_string(), stored);
+        assert_ne!(PullRequestId::of(project, 7), PullRequestId::of(project, 8));
+    }
+}

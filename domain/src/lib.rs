@@ -24,11 +24,14 @@ mod entity;
 #[cfg(test)]
 mod examples;
 mod ids;
-mod repository;
+mod repository_url;
+mod review;
 mod settings;
+mod severity;
 mod slug;
 
 pub mod agent;
+pub mod github;
 pub mod project;
 pub mod user;
 pub mod workspace;
@@ -37,7 +40,11 @@ pub use catalogue::{EventKind, catalogue};
 pub use claim::{Claim, Scope};
 pub use decode::{DecodeError, decode};
 pub use entity::{Demand, Entity};
-pub use ids::{AgentId, CredentialId, ProjectId, UserId, WorkspaceId};
-pub use repository::RepositoryUrl;
+pub use ids::{
+    AgentId, CredentialId, KpiId, ProjectId, PullRequestId, SessionId, TaskId, UserId, WikiEntryId, WorkspaceId,
+};
+pub use repository_url::RepositoryUrl;
+pub use review::ReviewDecision;
 pub use settings::Settings;
+pub use severity::Severity;
 pub use slug::{AgentCode, Slug, SlugError};

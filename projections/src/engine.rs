@@ -143,15 +143,13 @@ impl Engine {
                 continue;
             }
             // Another node folds. A look that fails is repeated until the caller's patience ends.
-            if let Ok(served) = registry::served(&self.views).await
-                && let Some(served) = served.get(name)
-            {
+            if let Ok(Some(served)) = self.look(name).await {
                 progress.send_if_modified(|it| {
-                    let moved = !it.leads && it.served != *served;
-                    it.served = if moved { *served } else { it.served };
+                    let moved = !it.leads && it.served != served;
+                    it.served = if moved { served } else { it.served };
                     moved
                 });
-                if *served >= position {
+                if served >= position {
                     return;
                 }
             }
@@ -160,6 +158,14 @@ impl Engine {
                 () = tokio::time::sleep(pause) => pause = (pause * 2).min(LOOK.1),
             }
         }
+    }
+
+    /// How far what is served is by the registry; `None` while that is of another life of the log.
+    async fn look(&self, name: &str) -> Result<Option<i64>, StoreError> {
+        let served = registry::served(&self.views, name).await?;
+        let head = self.log.head().await?;
+        let is_of_this_life = |(epoch, checkpoint): &(i64, i64)| *epoch == head.epoch && *checkpoint <= head.position;
+        Ok(served.filter(is_of_this_life).map(|(_, checkpoint)| checkpoint))
     }
 }
 

@@ -3,8 +3,6 @@
 //! Queries read a database view by the table's plain name; it shows the tables of the build that serves.
 //! **Whoever changes a build must have seen its last revision**: that is the fence between engines.
 
-use std::collections::HashMap;
-
 use store::sql::{Database, Outcome, Query, Row, Statement};
 use store::{StoreError, StreamId};
 
@@ -80,10 +78,10 @@ pub(crate) async fn builds(views: &Database, name: &str) -> Result<Vec<Build>, S
     views.query(query).await?.iter().map(read).collect()
 }
 
-/// How far what is served is, for each projection.
-pub(crate) async fn served(views: &Database) -> Result<HashMap<String, i64>, StoreError> {
-    let query = Query::new("select name, checkpoint from projections where serving = 1");
-    views.query(query).await?.iter().map(|row| Ok((row.text(0)?.to_owned(), row.int(1)?))).collect()
+/// How far what is served is, and in which life of the log.
+pub(crate) async fn served(views: &Database, name: &str) -> Result<Option<(i64, i64)>, StoreError> {
+    let query = Query::new("select epoch, checkpoint from projections where name = $1 and serving = 1").bind(name);
+    views.first(query).await?.map(|row| Ok((row.int(0)?, row.int(1)?))).transpose()
 }
 
 pub(crate) fn read(row: &Row) -> Result<Build, StoreError> {

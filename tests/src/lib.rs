@@ -7,13 +7,17 @@
 //! | [`commits`] | short ways to write streams, events, claims and commits |
 //! | [`fleet`] | an owner who makes workspaces, projects and agents with real commands |
 //! | [`model`] | the log's contract in its plainest form, for property tests |
+//! | [`server`] | the HTTP side in this process on a port of its own, and a client that knows its words |
+//! | [`muster`] | the built binary as a child process: [`at_both_homes!`] and [`muster::Muster`] |
 //!
-//! The tests themselves are in `tests/`: `log` is the conformance suite of the store, `architecture` holds the
-//! shape of the source.
+//! The tests themselves are in `tests/`: `log` is the conformance suite of the store, `process` runs the built binary,
+//! `architecture` holds the shape of the source.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
 pub mod commits;
 pub mod fleet;
 pub mod model;
+pub mod muster;
 pub mod postgres;
+pub mod server;
 pub mod stores;

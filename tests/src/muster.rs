@@ -99,6 +99,12 @@ impl Home {
         self
     }
 
+    /// Keeps the data in another folder, on SQLite.
+    pub fn in_folder(mut self, folder: PathBuf) -> Self {
+        self.folder = folder;
+        self
+    }
+
     /// The data folder, on SQLite; the first server makes it.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -163,7 +169,7 @@ impl Muster {
         let mut child = home.command(&all).spawn().expect("muster can be started");
         let (stdout, stderr) = follow(&mut child);
         let greeting = bounded("the server says where it is", stdout.line_with("/api")).await;
-        let address = greeting.as_deref().and_then(|line| Some(line.split_once("http://")?.1.strip_suffix("/api")?));
+        let address = greeting.as_deref().and_then(|line| line.split_once("http://")?.1.strip_suffix("/api"));
         let Some(address) = address else {
             panic!("the server did not start: {:#?}", ended(&mut child, stdout, stderr).await);
         };
@@ -189,7 +195,8 @@ impl Muster {
 
     /// Asks the server to stop, as an operator's tools do.
     pub fn ask_to_stop(&self) {
-        let sent = std::process::Command::new("sh").args(["-c", "kill -s TERM \"$0\"", &self.pid().to_string()]).status();
+        let sent =
+            std::process::Command::new("sh").args(["-c", "kill -s TERM \"$0\"", &self.pid().to_string()]).status();
         assert!(sent.expect("a shell").success(), "the server has gone before it was asked to");
     }
 

@@ -43,7 +43,11 @@ pub(crate) fn check_same_origin(parts: &Parts) -> Result<(), ApiError> {
         (None, Some(origin)) => origin.split_once("://").map(|(_, authority)| authority) == host(parts),
         (None, None) => true,
     };
-    if same_site { Ok(()) } else { Err(ApiError::new(Code::CrossSiteRequest, "commands from another site are refused")) }
+    if same_site {
+        Ok(())
+    } else {
+        Err(ApiError::new(Code::CrossSiteRequest, "commands from another site are refused"))
+    }
 }
 
 /// The host and port that the client asked for: a header in HTTP/1, part of the URI in HTTP/2.

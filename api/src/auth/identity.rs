@@ -161,7 +161,8 @@ async fn identity_of(app: &App, headers: &HeaderMap) -> Result<Identity, ApiErro
     }
     let Some(token) = cookie::token(headers) else { return Ok(Identity::Nobody) };
     let known = app.log.accounts().session(&app.secrets.hash_token(&token)).await?;
-    let known = known.ok_or_else(|| ApiError::new(Code::AuthInvalidToken, "the session is not known; sign in again"))?;
+    let known =
+        known.ok_or_else(|| ApiError::new(Code::AuthInvalidToken, "the session is not known; sign in again"))?;
     is_open(&known, app.clock.now_micros())?;
     let user_id = UserId(known.account.user_id);
     Ok(Identity::Known(Caller::Owner(Owner { user_id, session: Arc::new(known) })))

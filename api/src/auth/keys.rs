@@ -1,10 +1,10 @@
 //! Secrets that Muster makes: agents' keys and the values of session cookies, and their keyed hashes.
 
+use domain::{AgentCode, WorkspaceId};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use store::{EventLog, StoreError};
 use subtle::ConstantTimeEq;
-use uuid::Uuid;
 
 /// Random characters at the end of an agent's key.
 const KEY_CHARACTERS: usize = 32;
@@ -46,9 +46,19 @@ impl Secrets {
     }
 }
 
-/// A new key for an agent: `af_agent_<workspace_id>_<agent_code>_<random_32_chars>`.
-pub fn new_agent_key(workspace_id: Uuid, agent_code: &str) -> String {
-    format!("af_agent_{workspace_id}_{agent_code}_{}", random_text(KEY_CHARACTERS))
+/// An agent's key: `af_agent_<workspace_id>_<agent_code>_<random_32_chars>`. It is shown once and never stored.
+pub struct AgentKey(String);
+
+impl AgentKey {
+    /// A new key.
+    pub fn generate(workspace_id: WorkspaceId, agent_code: &AgentCode) -> Self {
+        Self(format!("af_agent_{workspace_id}_{agent_code}_{}", random_text(KEY_CHARACTERS)))
+    }
+
+    /// The key itself, for whoever may see it.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
 }
 
 /// A new value for a session cookie.
@@ -81,24 +91,30 @@ fn random_text(length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     fn secrets() -> Secrets {
         Secrets { sessions: vec![1; 32], keys: vec![2; 32] }
     }
 
+    fn key() -> String {
+        AgentKey::generate(WorkspaceId(Uuid::nil()), &AgentCode::parse("dev-1").expect("a code")).0
+    }
+
     #[test]
     fn an_agents_key_has_the_form_of_the_document() {
-        let key = new_agent_key(Uuid::nil(), "dev-1");
-        let random = key.strip_prefix("af_agent_00000000-0000-0000-0000-000000000000_dev-1_").expect("the form");
+        let random = key();
+        let random = random.strip_prefix("af_agent_00000000-0000-0000-0000-000000000000_dev-1_").expect("the form");
         assert_eq!(random.len(), 32);
         assert!(random.bytes().all(|it| it.is_ascii_alphanumeric()));
-        assert_ne!(key, new_agent_key(Uuid::nil(), "dev-1"));
+        assert_ne!(key(), key());
     }
 
     #[test]
     fn a_key_is_known_by_its_hash_alone() {
-        let (secrets, key) = (secrets(), new_agent_key(Uuid::nil(), "dev-1"));
+        let (secrets, key) = (secrets(), key());
         let stored = secrets.hash_key(&key);
         assert!(secrets.is_key(&key, Some(&stored)));
         assert!(!secrets.is_key("af_agent_x", Some(&stored)));

@@ -2,7 +2,7 @@
 
 mod cookie;
 mod identity;
-mod keys;
+pub mod keys;
 pub mod passwords;
 mod throttle;
 
@@ -26,8 +26,7 @@ use store::{Account, Commit, KnownSession, RowChange, SignInSession, from_micros
 use uuid::Uuid;
 
 pub(crate) use cookie::check_same_origin;
-pub(crate) use identity::{AgentCaller, Caller, Identity, Owner, Principal, address_of, identify};
-pub use keys::new_agent_key;
+pub(crate) use identity::{Caller, Identity, Owner, Principal, address_of, identify};
 pub(crate) use keys::Secrets;
 pub(crate) use throttle::Throttle;
 
@@ -235,8 +234,7 @@ impl<T: Input> FromRequest<Arc<App>> for Knock<T> {
 impl<T: Input> OperationInput for Knock<T> {
     fn operation_input(context: &mut GenContext, operation: &mut Operation) {
         document_body::<T>(context, operation, true);
-        let codes =
-            [Code::ValidationError, Code::CrossSiteRequest, Code::PayloadTooLarge, Code::UnsupportedMediaType];
+        let codes = [Code::ValidationError, Code::CrossSiteRequest, Code::PayloadTooLarge, Code::UnsupportedMediaType];
         document_codes(operation, &codes);
     }
 }

@@ -46,7 +46,8 @@ impl Throttle {
         if counted.len() >= CAPACITY {
             make_room(&mut counted, now_micros);
         }
-        let of = |key: &Counted| counted.get(key).copied().filter(|it| !it.is_forgotten(now_micros)).unwrap_or_default();
+        let of =
+            |key: &Counted| counted.get(key).copied().filter(|it| !it.is_forgotten(now_micros)).unwrap_or_default();
         let pair = Counted::Pair(account.to_owned(), address);
         let (by_pair, by_address) = (of(&pair), of(&Counted::Address(address)));
         let by_account = of(&Counted::Account(account.to_owned()));

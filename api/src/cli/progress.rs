@@ -47,7 +47,10 @@ impl Progress {
             self.told = Instant::now();
             let per_second = done as f64 / self.started.elapsed().as_secs_f64().max(0.001);
             let left = (total - done) as f64 / per_second.max(1.0);
-            output::note(format!("{}: {done} of {total} events, {per_second:.0} a second, {left:.0} s left", self.what));
+            output::note(format!(
+                "{}: {done} of {total} events, {per_second:.0} a second, {left:.0} s left",
+                self.what
+            ));
         }
     }
 

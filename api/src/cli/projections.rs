@@ -49,7 +49,9 @@ pub(super) async fn run(store: &StoreArgs, command: ProjectionsCommand) -> Resul
         ProjectionsCommand::Status(which) => status(&store.open(Access::Look, Clock::default()).await?, &which).await,
         ProjectionsCommand::Verify(which) => verify(&store.open(Access::Look, Clock::default()).await?, &which).await,
         // What writes takes the folder, so that it never races a live server.
-        ProjectionsCommand::Rebuild(which) => rebuild(&store.open(Access::Change, Clock::default()).await?, &which).await,
+        ProjectionsCommand::Rebuild(which) => {
+            rebuild(&store.open(Access::Change, Clock::default()).await?, &which).await
+        }
         ProjectionsCommand::Retry(parked) => unpark(store, parked, false).await,
         ProjectionsCommand::Skip(parked) => unpark(store, parked, true).await,
     }
@@ -81,8 +83,8 @@ async fn rebuild(stores: &Stores, which: &Which) -> Result<(), Failure> {
         let took = progress.finish();
         let report = report.map_err(anyhow::Error::from)?;
         if !which.json {
-            let rate = report.events as f64 / took.as_secs_f64().max(0.001);
-            output::line(format!("{}: {} events, {rate:.0} a second", report.projection, report.events));
+            let rate = report.position as f64 / took.as_secs_f64().max(0.001);
+            output::line(format!("{}: {} events, {rate:.0} a second", report.projection, report.position));
         }
         reports.push(report);
     }

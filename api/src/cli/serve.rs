@@ -55,8 +55,7 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
         Default::default(),
     ));
     let executor = Arc::new(Executor::new(Arc::clone(&stores.log)));
-    let reactors =
-        Runner::start(reactors::all(), Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
+    let reactors = Runner::start(reactors::all(), Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
     let settings =
         HttpSettings { limits: args.rate_limits, session_secret: args.session_secret, ..HttpSettings::default() };
     let parts = Parts {
@@ -71,9 +70,9 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let tour = if args.demo { demo::fill(&app, &clock).await? } else { None };
 
     let address = SocketAddr::new(args.host, args.port);
-    let listener = TcpListener::bind(address).await.map_err(|e| {
-        anyhow::anyhow!("cannot listen on {address} (--host and --port, API_HOST and API_PORT): {e}")
-    })?;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|e| anyhow::anyhow!("cannot listen on {address} (--host and --port, API_HOST and API_PORT): {e}"))?;
     greet(&stores, &engine, listener.local_addr().map_err(anyhow::Error::from)?, tour).await?;
 
     let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
@@ -116,7 +115,8 @@ async fn told_to_stop() -> std::io::Result<()> {
 
 async fn greet(stores: &Stores, engine: &Engine, address: SocketAddr, tour: Option<demo::Tour>) -> Result<(), Failure> {
     let head = stores.log.head().await?;
-    let names: Vec<_> = ::projections::all().iter().map(|it| it.name()).collect();
+    let all = ::projections::all();
+    let names: Vec<_> = all.iter().map(|it| it.name()).collect();
     engine.wait_for(&names, head.position, CATCH_UP).await;
     output::line(format!("muster {} on http://{address}/api", env!("CARGO_PKG_VERSION")));
     output::line(format!("  store       {}", stores.place));

@@ -28,7 +28,7 @@ pub(super) async fn tell(story: Story<'_>) -> anyhow::Result<Tour> {
         title,
         capabilities,
         project: Some(project),
-        supervisor: Some(ada.id),
+        supervisor: Some(ada),
     };
     let ben =
         story.hire(owner, acme, developer("checkout-dev", "Ben", "Backend developer", &["rust", "sql"], shop)).await?;
@@ -43,14 +43,15 @@ pub(super) async fn tell(story: Story<'_>) -> anyhow::Result<Tour> {
     let fleet = story.project(owner, acme, "Fleet control", "fleet-control").await?;
 
     story.at(2, 9, 20);
-    let dan =
-        story.hire(owner, acme, developer("telemetry-dev", "Dan", "Telemetry developer", &["rust", "mqtt"], fleet)).await?;
+    let dan = story
+        .hire(owner, acme, developer("telemetry-dev", "Dan", "Telemetry developer", &["rust", "mqtt"], fleet))
+        .await?;
     let eve = story
         .hire(owner, acme, developer("route-planner", "Eve", "Planning developer", &["python", "graphs"], fleet))
         .await?;
 
     story.at(3, 16, 45);
-    story.teach(owner, &ben, &["rust", "sql", "payments"]).await?;
+    story.teach(owner, ben, &["rust", "sql", "payments"]).await?;
 
     story.at(4, 11, 5);
     let scribe = Role {
@@ -59,16 +60,16 @@ pub(super) async fn tell(story: Story<'_>) -> anyhow::Result<Tour> {
         title: "Technical writer",
         capabilities: &["documentation"],
         project: None,
-        supervisor: Some(ada.id),
+        supervisor: Some(ada),
     };
     let finn = story.hire(owner, acme, scribe).await?;
 
     story.at(6, 15, 30);
-    story.set_status(owner, &dan, AgentStatus::Probation).await?;
+    story.set_status(owner, dan, AgentStatus::Probation).await?;
 
     story.at(7, 9, 0);
     // Its key had been pasted into a ticket.
-    story.rotate(owner, acme, &cleo, "storefront-ui").await?;
+    story.rotate(owner, acme, cleo, "storefront-ui").await?;
 
     story.at(8, 13, 15);
     let qa = story
@@ -76,21 +77,21 @@ pub(super) async fn tell(story: Story<'_>) -> anyhow::Result<Tour> {
         .await?;
 
     story.at(9, 10, 40);
-    story.set_status(owner, &finn, AgentStatus::Inactive).await?;
-    story.teach(owner, &cleo, &["typescript", "css", "accessibility"]).await?;
+    story.set_status(owner, finn, AgentStatus::Inactive).await?;
+    story.teach(owner, cleo, &["typescript", "css", "accessibility"]).await?;
 
     story.at(11, 17, 25);
-    story.set_status(owner, &dan, AgentStatus::Active).await?;
-    story.promote(owner, &eve, "Senior planning developer").await?;
+    story.set_status(owner, dan, AgentStatus::Active).await?;
+    story.promote(owner, eve, "Senior planning developer").await?;
 
     story.at(12, 9, 10);
-    story.set_status(owner, &finn, AgentStatus::Active).await?;
+    story.set_status(owner, finn, AgentStatus::Active).await?;
     story.project(owner, acme, "Warehouse simulator", "warehouse-simulator").await?;
 
     story.at(13, 14, 50);
-    story.dismiss(owner, &qa).await?;
+    story.dismiss(owner, qa).await?;
 
     story.at(13, 15, 5);
-    let agent_key = story.rotate(owner, acme, &ben, "checkout-dev").await?;
-    Ok(Tour { agent_id: ben.id, agent_key })
+    let agent_key = story.rotate(owner, acme, ben, "checkout-dev").await?;
+    Ok(Tour { agent_id: ben, agent_key })
 }

@@ -19,13 +19,13 @@ const PASSWORD: &str = "muster-demo";
 
 /// What a visitor needs to look around.
 #[derive(Debug)]
-pub struct Tour {
+pub(crate) struct Tour {
     agent_id: AgentId,
     agent_key: String,
 }
 
 /// Fills an empty log. Leaves any other log alone and answers with nothing.
-pub async fn fill(app: &Arc<App>, clock: &Clock) -> anyhow::Result<Option<Tour>> {
+pub(crate) async fn fill(app: &Arc<App>, clock: &Clock) -> anyhow::Result<Option<Tour>> {
     if app.log.head().await?.position > 0 {
         tracing::info!("the log is not empty: --demo adds nothing to it");
         return Ok(None);
@@ -39,7 +39,7 @@ pub async fn fill(app: &Arc<App>, clock: &Clock) -> anyhow::Result<Option<Tour>>
 
 impl Tour {
     /// What to try, for a terminal.
-    pub fn describe(&self, address: &str) -> String {
+    pub(crate) fn describe(&self, address: &str) -> String {
         let Self { agent_id, agent_key } = self;
         format!(
             "\nDemo fleet. Sign in as {EMAIL} with the password {PASSWORD}:\n\

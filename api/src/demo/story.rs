@@ -25,12 +25,6 @@ pub(super) struct Story<'a> {
     beginning: DateTime<Utc>,
 }
 
-/// An agent of the story.
-pub(super) struct Hired {
-    pub(super) id: AgentId,
-    pub(super) key: String,
-}
-
 /// How an agent is introduced.
 pub(super) struct Role {
     pub(super) code: &'static str,
@@ -132,7 +126,7 @@ impl<'a> Story<'a> {
         self.tell(owner, &ManageProject { by: owner, project_id, command }).await
     }
 
-    pub(super) async fn hire(&self, owner: UserId, workspace_id: WorkspaceId, role: Role) -> anyhow::Result<Hired> {
+    pub(super) async fn hire(&self, owner: UserId, workspace_id: WorkspaceId, role: Role) -> anyhow::Result<AgentId> {
         let id: AgentId = Uuid::now_v7().into();
         let code = AgentCode::parse(role.code)?;
         let key = AgentKey::generate(workspace_id, &code).text().to_owned();
@@ -152,19 +146,19 @@ impl<'a> Story<'a> {
         };
         let key_hash = self.app.hash_key(&key);
         self.tell(owner, &agents::CreateAgent { by: owner, agent, key_hash }).await?;
-        Ok(Hired { id, key })
+        Ok(id)
     }
 
-    pub(super) async fn set_status(&self, owner: UserId, agent: &Hired, status: AgentStatus) -> anyhow::Result<()> {
+    pub(super) async fn set_status(&self, owner: UserId, agent: AgentId, status: AgentStatus) -> anyhow::Result<()> {
         self.change(owner, agent, ChangeAgent { status: Some(status), ..self.no_change() }).await
     }
 
-    pub(super) async fn teach(&self, owner: UserId, agent: &Hired, capabilities: &[&str]) -> anyhow::Result<()> {
+    pub(super) async fn teach(&self, owner: UserId, agent: AgentId, capabilities: &[&str]) -> anyhow::Result<()> {
         let capabilities = Some(capabilities.iter().map(ToString::to_string).collect());
         self.change(owner, agent, ChangeAgent { capabilities, ..self.no_change() }).await
     }
 
-    pub(super) async fn promote(&self, owner: UserId, agent: &Hired, title: &str) -> anyhow::Result<()> {
+    pub(super) async fn promote(&self, owner: UserId, agent: AgentId, title: &str) -> anyhow::Result<()> {
         self.change(owner, agent, ChangeAgent { role_title: Some(title.to_owned()), ..self.no_change() }).await
     }
 
@@ -173,21 +167,21 @@ impl<'a> Story<'a> {
         &self,
         owner: UserId,
         workspace_id: WorkspaceId,
-        agent: &Hired,
+        agent: AgentId,
         code: &str,
     ) -> anyhow::Result<String> {
         let key = AgentKey::generate(workspace_id, &AgentCode::parse(code)?).text().to_owned();
         let new = NewKey { credential_id: Uuid::now_v7().into(), key_hash: self.app.hash_key(&key) };
-        self.tell(owner, &agents::RotateCredentials { by: owner, agent_id: agent.id, key: new }).await?;
+        self.tell(owner, &agents::RotateCredentials { by: owner, agent_id: agent, key: new }).await?;
         Ok(key)
     }
 
-    pub(super) async fn dismiss(&self, owner: UserId, agent: &Hired) -> anyhow::Result<()> {
-        self.tell(owner, &agents::DeleteAgent { by: owner, agent_id: agent.id }).await
+    pub(super) async fn dismiss(&self, owner: UserId, agent: AgentId) -> anyhow::Result<()> {
+        self.tell(owner, &agents::DeleteAgent { by: owner, agent_id: agent }).await
     }
 
-    async fn change(&self, owner: UserId, agent: &Hired, change: ChangeAgent) -> anyhow::Result<()> {
-        self.tell(owner, &agents::ChangeAgent { by: owner, agent_id: agent.id, change }).await
+    async fn change(&self, owner: UserId, agent: AgentId, change: ChangeAgent) -> anyhow::Result<()> {
+        self.tell(owner, &agents::ChangeAgent { by: owner, agent_id: agent, change }).await
     }
 
     fn no_change(&self) -> ChangeAgent {

@@ -44,7 +44,8 @@ impl<P: Principal, T: Input> FromRequest<Arc<App>> for Ask<P, T> {
         let (parts, request) = clone_parts(request);
         let by = admit::<P>(&parts)?;
         // A client that forgot the body is told which fields it must have.
-        let value = read_json(request, app.settings.body_limit_bytes).await?.unwrap_or_else(|| Value::Object(Map::new()));
+        let value =
+            read_json(request, app.settings.body_limit_bytes).await?.unwrap_or_else(|| Value::Object(Map::new()));
         assemble(app, by, &parts, value)
     }
 }
@@ -60,7 +61,9 @@ impl<P: Principal, T: Input> FromRequest<Arc<App>> for AskByQuery<P, T> {
         let value = match body {
             None => query,
             Some(body) if parts.uri.query().unwrap_or_default().is_empty() => body,
-            Some(_) => return Err(ApiError::validation(vec![BadField::new("body", "must be empty beside a query string")])),
+            Some(_) => {
+                return Err(ApiError::validation(vec![BadField::new("body", "must be empty beside a query string")]));
+            }
         };
         assemble(app, by, &parts, value).map(Self)
     }

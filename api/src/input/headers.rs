@@ -36,6 +36,7 @@ pub(super) fn correlation_id(headers: &HeaderMap) -> Option<Uuid> {
 pub(super) fn trace_id(headers: &HeaderMap) -> Option<String> {
     let mut parts = headers.get("traceparent")?.to_str().ok()?.split('-').skip(1);
     let trace = parts.next()?;
-    let known = trace.len() == 32 && trace.bytes().all(|it| it.is_ascii_hexdigit()) && trace.bytes().any(|it| it != b'0');
+    let known =
+        trace.len() == 32 && trace.bytes().all(|it| it.is_ascii_hexdigit()) && trace.bytes().any(|it| it != b'0');
     known.then(|| trace.to_ascii_lowercase())
 }

@@ -40,8 +40,10 @@ pub(crate) fn canonical(value: &Value) -> String {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();
             entries.sort_by_key(|(key, _)| *key);
-            let entries: Vec<String> =
-                entries.into_iter().map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value))).collect();
+            let entries: Vec<String> = entries
+                .into_iter()
+                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value)))
+                .collect();
             format!("{{{}}}", entries.join(","))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),

@@ -37,16 +37,19 @@ impl Shape {
     fn compile<T: JsonSchema>() -> Self {
         let settings = SchemaSettings::draft2020_12().with(|it| it.inline_subschemas = true);
         let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-        let validator = jsonschema::options()
-            .should_validate_formats(true)
-            .build(&schema)
-            .expect("a derived schema is a schema");
+        let validator =
+            jsonschema::options().should_validate_formats(true).build(&schema).expect("a derived schema is a schema");
         Self { schema, validator }
     }
 
     /// The schemas of the fields, by name.
     pub(crate) fn fields(&self) -> Option<&Map<String, Value>> {
         self.schema.get("properties")?.as_object()
+    }
+
+    /// Whether a field must be given.
+    pub(crate) fn requires(&self, field: &str) -> bool {
+        self.schema["required"].as_array().is_some_and(|it| it.iter().any(|name| name == field))
     }
 
     /// Names every field that does not fit, or none.
@@ -210,7 +213,9 @@ mod tests {
         let fields = details.as_array().unwrap_or_else(|| panic!("no details in {body}"));
         fields
             .iter()
-            .map(|it| (it["field"].as_str().expect("a name").to_owned(), it["message"].as_str().expect("a text").to_owned()))
+            .map(|it| {
+                (it["field"].as_str().expect("a name").to_owned(), it["message"].as_str().expect("a text").to_owned())
+            })
             .collect()
     }
 
@@ -255,7 +260,11 @@ mod tests {
 
     #[test]
     fn only_a_plain_hyphenated_uuid_is_an_id() {
-        for odd in ["{0198c5a0-0000-7000-8000-000000000001}", "urn:uuid:0198c5a0-0000-7000-8000-000000000001", "0198c5a000007000800000000000001a"] {
+        for odd in [
+            "{0198c5a0-0000-7000-8000-000000000001}",
+            "urn:uuid:0198c5a0-0000-7000-8000-000000000001",
+            "0198c5a000007000800000000000001a",
+        ] {
             assert_eq!(complaints(json!({"id": odd, "label": "ab"})), [("id".to_owned(), "must be a UUID".to_owned())]);
         }
         assert!(Shape::of::<Parcel>().check(&json!({"id": id().to_uppercase(), "label": "ab"})).is_ok());

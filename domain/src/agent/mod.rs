@@ -7,6 +7,7 @@ mod delete;
 mod examples;
 mod level;
 mod lose_supervisor;
+mod reach;
 mod rotate_credentials;
 mod status;
 

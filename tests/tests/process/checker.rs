@@ -134,8 +134,8 @@ impl Found {
             assert_eq!(written.get(token.as_str()), None, "{token} was refused");
         }
         for (token, positions) in &written {
-            let asked = record.acknowledged.contains_key(*token)
-                || record.unsure.iter().chain(&pending).any(|it| it == token);
+            let asked =
+                record.acknowledged.contains_key(*token) || record.unsure.iter().chain(&pending).any(|it| it == token);
             assert!(asked && positions.len() == 1, "{token} at {positions:?}");
         }
     }

@@ -37,8 +37,12 @@ pub(crate) struct Answer {
 impl Client {
     /// Somebody whom the server does not know.
     pub(crate) fn stranger(server: &Muster) -> Self {
-        let http = reqwest::Client::builder().no_proxy().cookie_store(true).build().unwrap();
-        Self { http, address: server.address.clone(), email: format!("{}@muster.example", Uuid::now_v7().simple()) }
+        Self { http: new_http(), address: server.address.clone(), email: new_email() }
+    }
+
+    /// Another stranger to the same server.
+    pub(crate) fn somebody_else(&self) -> Self {
+        Self { http: new_http(), address: self.address.clone(), email: new_email() }
     }
 
     /// Somebody who has just signed up.
@@ -116,7 +120,7 @@ impl Request {
         self.header("Idempotency-Key", key)
     }
 
-    pub(crate) fn as_agent(self, id: &str, key: &str) -> Self {
+    pub(crate) fn by_agent(self, id: &str, key: &str) -> Self {
         self.header("X-Agent-ID", id).header("X-Agent-Key", key)
     }
 }
@@ -149,4 +153,12 @@ impl Answer {
     pub(crate) fn is_replayed(&self) -> bool {
         self.header("idempotent-replayed") == Some("true")
     }
+}
+
+fn new_http() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().cookie_store(true).build().unwrap()
+}
+
+fn new_email() -> String {
+    format!("{}@muster.example", Uuid::now_v7().simple())
 }

@@ -60,7 +60,7 @@ async fn the_demo_prints_a_login_and_a_key_that_work(home: Home) {
     let workspaces = owner.must(Request::get("/api/workspace.list")).await.body;
     assert_eq!(workspaces["workspaces"].as_array().unwrap().len(), 1, "{workspaces:#}");
 
-    let ask = Request::get(format!("/api/agent.get?id={}", tour.agent)).as_agent(&tour.agent, &tour.key);
+    let ask = Request::get(format!("/api/agent.get?id={}", tour.agent)).by_agent(&tour.agent, &tour.key);
     let agent = Client::stranger(&server).must(ask).await;
     assert_eq!(agent.id("agent"), tour.agent);
 

@@ -34,7 +34,6 @@ pub(crate) struct Record {
 pub(crate) struct Acknowledged {
     pub(crate) position: i64,
     pub(crate) key: Option<String>,
-    pub(crate) replayed: bool,
 }
 
 /// Clients that are at rest.
@@ -186,17 +185,14 @@ impl Worker {
         let workspace = &self.workspace;
         let request = match self.turn % 3 {
             0 => Request::put("/api/workspace.update", json!({"id": workspace, "name": token})),
-            1 => Request::post(
-                "/api/project.create",
-                json!({"workspaceId": workspace, "name": token, "slug": token}),
-            ),
+            1 => Request::post("/api/project.create", json!({"workspaceId": workspace, "name": token, "slug": token})),
             _ => Request::post(
                 "/api/agent.create",
                 json!({"workspaceId": workspace, "agentLevel": "organization", "agentCode": token, "name": token,
                        "roleTitle": "Tester"}),
             ),
         };
-        let key = (self.turn % 2 == 0).then(|| Uuid::now_v7().to_string());
+        let key = self.turn.is_multiple_of(2).then(|| Uuid::now_v7().to_string());
         let request = match &key {
             Some(key) => request.keyed(key),
             None => request,
@@ -213,8 +209,7 @@ impl Shared {
         let Command { token, key, request } = command;
         match (answer.status, answer.code()) {
             (200..300, _) => {
-                let acknowledged =
-                    Acknowledged { position: answer.position(), key, replayed: answer.is_replayed() };
+                let acknowledged = Acknowledged { position: answer.position(), key };
                 record.acknowledged.insert(token, acknowledged);
                 self.counts.send_modify(|counts| counts.0 += 1);
                 None

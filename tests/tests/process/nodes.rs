@@ -67,7 +67,7 @@ async fn a_key_rotated_on_one_node_is_refused_by_the_other_within_a_second() {
     let created = owner.must(Request::post("/api/agent.create", body)).await;
     let (agent, mut key) = (created.id("agent"), api_key(&created.body));
     let at_b = Client::stranger(&b);
-    let ask = |key: &str| Request::get(format!("/api/agent.get?id={agent}")).as_agent(&agent, key);
+    let ask = |key: &str| Request::get(format!("/api/agent.get?id={agent}")).by_agent(&agent, key);
     at_b.must(ask(&key).header("X-Min-Position", created.position())).await;
     for _ in 0..3 {
         // Known to the other node, which may have remembered it.

@@ -62,7 +62,8 @@ struct HalfSent {
 
 impl HalfSent {
     async fn begin(server: &Muster) -> Self {
-        let body = json!({"email": "late@muster.example", "password": crate::client::PASSWORD, "name": "Late"}).to_string();
+        let body =
+            json!({"email": "late@muster.example", "password": crate::client::PASSWORD, "name": "Late"}).to_string();
         let mut connection = TcpStream::connect(&server.address).await.unwrap();
         let head = format!(
             "POST /api/auth/signup HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\

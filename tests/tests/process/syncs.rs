@@ -8,7 +8,7 @@ use muster_tests::stores::Kind;
 
 use crate::checker::check;
 use crate::load::Load;
-use crate::trace::answered_too_early;
+use crate::trace::{Answered, answered_too_early};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_command_is_acknowledged_before_its_events_are_synced() {
@@ -38,6 +38,7 @@ async fn no_command_is_acknowledged_before_its_events_are_synced() {
     let trace = String::from_utf8_lossy(&fs::read(&trace).unwrap()).into_owned();
     let acknowledged = load.record().acknowledged;
     assert!(acknowledged.len() >= 80, "{}", acknowledged.len());
-    assert_eq!(answered_too_early(&trace, acknowledged.keys()), Vec::<String>::new());
+    let commands = acknowledged.iter().map(|(token, told)| Answered { token, position: told.position });
+    assert_eq!(answered_too_early(&trace, commands), Vec::<&str>::new());
     check(&home, &load).await;
 }

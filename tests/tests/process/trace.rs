@@ -23,20 +23,26 @@ enum What {
     Answer,
 }
 
-/// The tokens whose answer was not preceded by a sync that followed the write of their event.
+/// A command that was acknowledged: what names it in the log, and what names it in the answer.
+pub(crate) struct Answered<'a> {
+    pub(crate) token: &'a str,
+    pub(crate) position: i64,
+}
+
+/// The commands whose answer was not preceded by a sync that followed the write of their event.
 ///
 /// Strace sees one event at a time, and no thread goes on from one before strace has written it down, so what stands
 /// earlier in the trace and caused something later has happened earlier.
-pub(crate) fn answered_too_early<'t>(trace: &str, tokens: impl IntoIterator<Item = &'t String>) -> Vec<String> {
+pub(crate) fn answered_too_early<'a>(trace: &str, commands: impl Iterator<Item = Answered<'a>>) -> Vec<&'a str> {
     let calls = calls(trace);
-    let proven = |token: &String| -> Option<()> {
-        let with = |what| calls.iter().find(move |call| call.what == what && call.text.contains(token));
-        let written = with(What::LogWrite)?.succeeded?;
-        let answered = with(What::Answer)?.began;
-        let syncs = calls.iter().filter(|call| call.what == What::LogSync && call.began > written);
-        syncs.filter_map(|sync| sync.succeeded).any(|synced| synced < answered).then_some(())
+    let first = |what, text: &str| calls.iter().find(|call| call.what == what && call.text.contains(text));
+    let is_proven = |command: &Answered<'_>| -> Option<bool> {
+        let written = first(What::LogWrite, command.token)?.succeeded?;
+        let answered = first(What::Answer, &format!("x-log-position: {}\\r", command.position))?.began;
+        let mut syncs = calls.iter().filter(|call| call.what == What::LogSync && call.began > written);
+        Some(syncs.any(|sync| sync.succeeded.is_some_and(|synced| synced < answered)))
     };
-    tokens.into_iter().filter(|token| proven(token).is_none()).cloned().collect()
+    commands.filter(|command| is_proven(command) != Some(true)).map(|command| command.token).collect()
 }
 
 fn calls(trace: &str) -> Vec<Call<'_>> {
@@ -89,7 +95,8 @@ mod tests {
 
     const WRITE: &str = r#"7 pwrite64(9</d/log.db-wal>, "\0load-1\0", 8, 0) = 8"#;
     const SYNC: &str = "7 fdatasync(9</d/log.db-wal>) = 0";
-    const ANSWER: &str = r#"8 writev(12<TCP:[127.0.0.1:1->127.0.0.1:2]>, [{iov_base="load-1", iov_len=6}], 1) = 6"#;
+    const ANSWER: &str =
+        r#"8 writev(12<TCP:[127.0.0.1:1->127.0.0.1:2]>, [{iov_base="x-log-position: 3\r\n", iov_len=6}], 1) = 6"#;
 
     #[test]
     fn a_sync_between_write_and_answer_is_proof() {
@@ -117,6 +124,7 @@ mod tests {
     }
 
     fn is_proven(lines: &[&str]) -> bool {
-        answered_too_early(&lines.join("\n"), &["load-1".to_owned()]).is_empty()
+        let command = Answered { token: "load-1", position: 3 };
+        answered_too_early(&lines.join("\n"), [command].into_iter()).is_empty()
     }
 }

@@ -154,7 +154,8 @@ async fn a_parked_stream_can_be_retried_while_the_engine_works(bench: Bench) {
             fleet.renamed(id, &format!("name {n}")).await;
         }
     };
-    let (done, ()) = tokio::join!(engine.retry("names", &workspace(id)), work);
+    let stream = workspace(id);
+    let (done, ()) = tokio::join!(engine.retry("names", &stream), work);
     assert!(done.unwrap().applied >= 1);
     fleet.caught_up(&engine).await;
     let row = names::find(fleet.views(), id).await.unwrap();
