@@ -1,5 +1,7 @@
 //! Logs on standard error, for people or for machines.
 
+use std::io::IsTerminal;
+
 use clap::{Args, ValueEnum};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
@@ -26,7 +28,8 @@ pub(super) struct LoggingArgs {
 /// Starts logging; later calls, as in tests, change nothing.
 pub(super) fn start(args: &LoggingArgs) {
     let filter = EnvFilter::try_new(&args.log_filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let colours = std::io::stderr().is_terminal();
+    let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).with_target(false);
     let started = match args.log_format {
         LogFormat::Pretty => lines.try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
