@@ -143,8 +143,8 @@ pub(crate) fn document_security(operation: &mut Operation, any_of: &[&[&str]]) {
 }
 
 /// Documents a header that may be sent.
-pub(crate) fn document_header(operation: &mut Operation, name: &str, description: &str) {
-    let parameter_data = parameter(name, Some(description.to_owned()), false, json!({ "type": "string" }));
+pub(crate) fn document_header(operation: &mut Operation, name: &str, description: &str, schema: Value) {
+    let parameter_data = parameter(name, Some(description.to_owned()), false, schema);
     operation.parameters.push(ReferenceOr::Item(Parameter::Header { parameter_data, style: HeaderStyle::Simple }));
 }
 

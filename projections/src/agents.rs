@@ -236,3 +236,47 @@ fn level_name(level: AgentLevel) -> &'static str {
         AgentLevel::Project => "project",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::examples::{agent, agent_created, at, facts};
+
+    fn folded(event: AgentEvent) -> AgentView {
+        as_of(&facts([agent_created(), agent(event)])).expect("no poison").expect("an agent")
+    }
+
+    #[test]
+    fn a_changed_detail_is_shown_and_the_others_stay() {
+        let shown = folded(AgentEvent::AgentDetailsChanged {
+            name: None,
+            role_title: Some("Reviewer".into()),
+            capabilities: Some(vec!["sql".into()]),
+            settings: None,
+            supervisor_agent_id: None,
+            changed_at: at(1),
+        });
+        assert_eq!((shown.name.as_str(), shown.role_title.as_str(), shown.trust_score), ("Dev One", "Reviewer", 50.0));
+        assert_eq!((shown.capabilities, shown.updated_at), (vec!["sql".to_owned()], at(1)));
+    }
+
+    #[test]
+    fn a_rotated_key_changes_nothing_that_is_shown() {
+        let rotated =
+            AgentEvent::AgentCredentialsRotated { credential_id: crate::examples::id(6).into(), rotated_at: at(1) };
+        assert_eq!(Some(folded(rotated)), as_of(&facts([agent_created()])).expect("no poison"));
+    }
+
+    #[test]
+    fn a_lost_supervisor_is_shown_no_more() {
+        let lost =
+            AgentEvent::AgentSupervisorLost { supervisor_agent_id: crate::examples::id(4).into(), lost_at: at(2) };
+        assert_eq!(folded(lost).supervisor_agent_id, None);
+    }
+
+    #[test]
+    fn a_change_to_an_agent_that_was_never_created_is_poison() {
+        let poison = as_of(&facts([agent(AgentEvent::AgentDeleted { deleted_at: at(1) })])).expect_err("poison");
+        assert!(poison.reason.contains("there is no row"), "{poison}");
+    }
+}

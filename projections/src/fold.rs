@@ -169,3 +169,115 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::workspace::WorkspaceEvent;
+    use store::sql::{Table, Value};
+
+    use super::*;
+    use crate::examples::{id, stored};
+    use crate::{FactOf, Key};
+
+    /// Keeps the last name of each workspace, and cannot keep the name `bad`.
+    struct LastName;
+
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Name(uuid::Uuid, String);
+
+    impl Record for Name {
+        const TABLE: &'static str = "names";
+
+        fn key(&self) -> Key {
+            self.0.into()
+        }
+
+        fn columns(&self) -> Vec<Value> {
+            vec![]
+        }
+    }
+
+    impl Projection for LastName {
+        fn name(&self) -> &str {
+            "last_name"
+        }
+
+        fn version(&self) -> i64 {
+            1
+        }
+
+        fn tables(&self) -> Vec<Table> {
+            vec![]
+        }
+
+        fn touches(&self, _: &Fact) -> Vec<RowKey> {
+            vec![]
+        }
+
+        fn apply(&self, fact: &Fact, rows: &mut Rows) -> Result<(), FoldError> {
+            let FactOf::Workspace(WorkspaceEvent::WorkspaceDetailsChanged { name: Some(name), .. }) = &fact.of else {
+                return Ok(());
+            };
+            rows.put(Name(fact.subject, name.clone()));
+            if name == "bad" { Err(FoldError::Senseless("bad".into())) } else { Ok(()) }
+        }
+    }
+
+    /// Two streams, 1 and 2; the second event of the first one is given.
+    fn fold(second: &str, left_out: &LeftOut, on_poison: OnPoison) -> Folded {
+        let events = vec![stored(1, 1, "a"), stored(2, 1, second), stored(3, 2, "b"), stored(4, 1, "c")];
+        let batch = Batch::read(&LastName, events, left_out).expect("events");
+        batch.fold(&LastName, Rows::nothing(), on_poison).expect("rows")
+    }
+
+    fn names(folded: &Folded) -> Vec<String> {
+        let rows = folded.changes.writes.get("names").into_iter().flatten();
+        rows.filter_map(|row| match row.last() {
+            Some(Value::Text(doc)) => serde_json::from_str::<Name>(doc).ok().map(|it| it.1),
+            _ => None,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_batch_without_poison_is_folded_whole() {
+        let folded = fold("x", &LeftOut::default(), OnPoison::Park);
+        assert_eq!((names(&folded), folded.upto, folded.applied), (vec!["c".to_owned(), "b".to_owned()], 4, 4));
+    }
+
+    #[test]
+    fn poison_parks_its_stream_and_leaves_no_trace() {
+        for second in ["bad", "broken"] {
+            let folded = fold(second, &LeftOut::default(), OnPoison::Park);
+            assert_eq!((names(&folded), folded.upto), (vec!["a".to_owned(), "b".to_owned()], 4));
+            assert_eq!(folded.poison.iter().map(|it| it.position).collect::<Vec<_>>(), [2]);
+            assert_eq!(folded.held, BTreeMap::from([(StreamId::new("workspace", id(1)), 2)]));
+        }
+    }
+
+    #[test]
+    fn a_rebuild_stops_before_poison() {
+        for second in ["bad", "broken"] {
+            let folded = fold(second, &LeftOut::default(), OnPoison::Stop);
+            assert_eq!((names(&folded), folded.upto, folded.poison.len()), (vec!["a".to_owned()], 1, 1));
+        }
+    }
+
+    #[test]
+    fn a_skipped_event_is_left_out_and_its_stream_goes_on() {
+        for second in ["bad", "broken"] {
+            let folded = fold(second, &LeftOut::default(), OnPoison::Skip);
+            assert_eq!((names(&folded), folded.applied), (vec!["c".to_owned(), "b".to_owned()], 3));
+            let on_record = LeftOut { skipped: HashSet::from([2]), ..LeftOut::default() };
+            assert_eq!(names(&fold(second, &on_record, OnPoison::Stop)), ["c", "b"]);
+        }
+    }
+
+    #[test]
+    fn later_events_of_a_parked_stream_wait() {
+        let parked = LeftOut { parked: HashMap::from([(StreamId::new("workspace", id(1)), 2)]), ..LeftOut::default() };
+        let folded = fold("x", &parked, OnPoison::Park);
+        assert_eq!((names(&folded), folded.upto, folded.poison.len()), (vec!["a".to_owned(), "b".to_owned()], 4, 0));
+        assert_eq!(folded.held.values().sum::<i64>(), 2);
+    }
+}

@@ -17,6 +17,8 @@
 
 mod compare;
 mod engine;
+#[cfg(test)]
+mod examples;
 mod fact;
 mod fold;
 mod lease;
@@ -54,4 +56,32 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(agents::Agents),
         Arc::new(timeline::Timeline),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::examples::{agent_created, facts, project_created, workspace_created};
+
+    #[test]
+    fn no_two_projections_share_a_name_or_a_table() {
+        let names: BTreeSet<String> = all().iter().map(|it| it.name().to_owned()).collect();
+        let tables: Vec<String> = all().iter().flat_map(|it| it.tables()).map(|it| it.name).collect();
+        assert_eq!(names.len(), all().len());
+        assert_eq!(tables.iter().collect::<BTreeSet<_>>().len(), tables.len());
+    }
+
+    #[test]
+    fn every_record_fills_exactly_the_columns_of_its_table() {
+        let facts = facts([workspace_created(), project_created(), agent_created()]);
+        for projection in all() {
+            let changes = fold_stream(&*projection, &facts).expect("no poison").changes().expect("changes");
+            for table in projection.tables() {
+                let rows = &changes.writes[table.name.as_str()];
+                assert!(rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.name);
+            }
+        }
+    }
 }

@@ -9,7 +9,8 @@ use store::{EventLog, StoreError};
 pub use crate::compare::Difference;
 use crate::compare::{self, Suspects, difference};
 use crate::fold::{Batch, LeftOut, OnPoison};
-use crate::registry::{self, Build};
+use crate::lease;
+use crate::registry::{self, Build, BuildState};
 use crate::rows::Key;
 use crate::schema::{self, Tables};
 use crate::{Poison, Projection};
@@ -78,6 +79,9 @@ pub enum OfflineError {
     /// What is served was made from another life of the log.
     #[error("{0} was built from another life of the log: start the server, or rebuild it")]
     OtherLife(String),
+    /// A server is building this version already.
+    #[error("a server is building {0} already, and it will take over by itself")]
+    InProgress(String),
     /// What is served was replaced meanwhile.
     #[error("{0} was replaced by another build meanwhile; try again")]
     Replaced(String),
@@ -98,6 +102,10 @@ pub async fn rebuild(
 ) -> Result<RebuildReport, OfflineError> {
     let projection = &**projection;
     let mut builds = registry::builds(views, projection.name()).await?;
+    let is_new = builds.iter().any(|it| it.serving && it.version != projection.version());
+    if is_new && lease::owner(views, projection.name(), projection.version()).await?.is_some() {
+        return Err(OfflineError::InProgress(projection.name().to_owned()));
+    }
     // What an earlier rebuild left when it was interrupted.
     for old in builds.iter().filter(|it| !it.serving && it.version == projection.version()) {
         old.discard(views).await?;
@@ -134,7 +142,8 @@ pub async fn rebuild(
             Some(_) | None => None,
         };
         if build.take_over(projection, old, views).await? == Outcome::Done {
-            if let Some(old) = registry::builds(views, projection.name()).await?.iter().find(|it| !it.serving) {
+            let builds = registry::builds(views, projection.name()).await?;
+            for old in builds.iter().filter(|it| it.state == BuildState::Retired) {
                 old.discard(views).await?;
             }
             let (projection, version) = (build.name, build.version);

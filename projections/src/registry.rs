@@ -188,8 +188,10 @@ impl Build {
             }
             for poison in &folded.poison {
                 let held = folded.held.get(&poison.stream).copied().unwrap_or(1);
-                statements.push(self.park(poison, held, now));
-                next.last_error = Some(poison.to_string());
+                // PostgreSQL keeps no null character, and a payload may have one.
+                let error = poison.to_string().replace('\0', "?");
+                statements.push(self.park(poison, held, &error, now));
+                next.last_error = Some(error);
                 if self.state == BuildState::Rebuilding {
                     next.state = BuildState::Halted;
                 }
@@ -295,7 +297,7 @@ impl Build {
         self.tables.iter().map(|name| Query::new(format!("drop view if exists {name}")).into())
     }
 
-    fn park(&self, poison: &Poison, held: i64, now: i64) -> Statement {
+    fn park(&self, poison: &Poison, held: i64, error: &str, now: i64) -> Statement {
         let query = Query::new(
             "insert into parked_streams
                 (name, build, aggregate_type, aggregate_id, position, sequence, held, error, parked_at)
@@ -308,7 +310,7 @@ impl Build {
         .bind(poison.position)
         .bind(poison.sequence)
         .bind(held)
-        .bind(poison.to_string())
+        .bind(error)
         .bind(now);
         Statement::Expect { query, rows: 1 }
     }

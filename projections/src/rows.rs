@@ -240,6 +240,14 @@ impl From<Uuid> for Key {
     }
 }
 
+impl<A: Into<Self>, B: Into<Self>> From<(A, B)> for Key {
+    fn from((one, other): (A, B)) -> Self {
+        let (mut key, other): (Self, Self) = (one.into(), other.into());
+        key.0.extend(other.0);
+        key
+    }
+}
+
 macro_rules! key_from_id {
     ($($id:ty),+) => {$(
         impl From<$id> for Key { fn from(it: $id) -> Self { it.0.into() } }
@@ -251,5 +259,81 @@ key_from_id!(UserId, WorkspaceId, ProjectId, AgentId);
 pub(crate) fn assign<T>(place: &mut T, changed: Option<T>) {
     if let Some(value) = changed {
         *place = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::examples::id;
+
+    #[derive(Debug, PartialEq, serde::Deserialize, Serialize)]
+    struct Parcel {
+        id: Uuid,
+        weight: i64,
+    }
+
+    impl Record for Parcel {
+        const TABLE: &'static str = "parcels";
+
+        fn key(&self) -> Key {
+            self.id.into()
+        }
+
+        fn columns(&self) -> Vec<Value> {
+            vec![self.weight.into()]
+        }
+    }
+
+    fn loaded() -> Rows {
+        let mut rows = Rows::default();
+        let doc = serde_json::to_string(&Parcel { id: id(1), weight: 7 }).expect("JSON");
+        rows.load(RowKey::of::<Parcel>(id(1)), Some(doc));
+        rows.load(RowKey::of::<Parcel>(id(2)), None);
+        rows
+    }
+
+    #[test]
+    fn only_changed_rows_are_written() {
+        let mut rows = loaded();
+        assert_eq!(rows.get::<Parcel>(id(1)), Ok(Some(&Parcel { id: id(1), weight: 7 })));
+        assert_eq!(rows.changes(), Ok(Changes::default()));
+        rows.update(id(1), |it: &mut Parcel| it.weight += 1).expect("the row is there");
+        let changes = rows.changes().expect("changes");
+        assert_eq!(changes.writes["parcels"].len(), 1);
+        assert_eq!(changes.writes["parcels"][0][1], Value::Int(8));
+    }
+
+    #[test]
+    fn a_row_that_was_not_declared_cannot_be_read() {
+        let mut rows = loaded();
+        assert_eq!(rows.get::<Parcel>(id(3)), Err(FoldError::Undeclared("parcels", id(3).to_string())));
+        assert_eq!(Rows::nothing().get::<Parcel>(id(3)), Ok(None));
+    }
+
+    #[test]
+    fn a_row_that_is_not_there_cannot_be_changed() {
+        let refusal = loaded().update(id(2), |it: &mut Parcel| it.weight = 0);
+        assert_eq!(refusal, Err(FoldError::NoRow("parcels", id(2).to_string())));
+    }
+
+    #[test]
+    fn a_reset_undoes_everything_since_the_rows_were_loaded() {
+        let mut rows = loaded();
+        rows.delete::<Parcel>(id(1));
+        rows.put(Parcel { id: id(2), weight: 1 });
+        rows.put(Parcel { id: id(3), weight: 1 });
+        rows.reset();
+        assert_eq!(rows.changes(), Ok(Changes::default()));
+        assert_eq!(rows.get::<Parcel>(id(1)).map(|it| it.map(|it| it.weight)), Ok(Some(7)));
+        assert_eq!(rows.get::<Parcel>(id(2)), Ok(None));
+    }
+
+    #[test]
+    fn a_deleted_row_is_removed_by_its_key() {
+        let mut rows = loaded();
+        rows.delete::<Parcel>(id(1));
+        assert_eq!(rows.get::<Parcel>(id(1)), Ok(None));
+        assert_eq!(rows.changes().expect("changes").removals["parcels"], [vec![Value::from(id(1))]]);
     }
 }

@@ -141,16 +141,16 @@ pub(crate) fn by_key(table: &Table, mut keys: Vec<Key>) -> Vec<Query> {
     while !keys.is_empty() {
         let chunk = CHUNKS.into_iter().find(|size| *size <= keys.len()).unwrap_or(1);
         let chunk = keys.split_off(keys.len() - chunk);
-        let width = table.key_columns;
-        let place = |n: usize| (1..=width).map(|part| format!("${}", n * width + part)).collect::<Vec<_>>().join(", ");
-        let places: Vec<String> = (0..chunk.len()).map(|n| format!("({})", place(n))).collect();
-        let sql = format!(
-            "select {} from {} where ({}) in (values {})",
-            names(&table.columns),
-            table.name,
-            names(table.key()),
-            places.join(", ")
-        );
+        let condition = match table.key() {
+            // Written out, because it is the form that every planner turns into look-ups.
+            [column] => format!("{} in ({})", column.name, places(0, chunk.len())),
+            key => {
+                let rows: Vec<String> =
+                    (0..chunk.len()).map(|n| format!("({})", places(n * key.len(), key.len()))).collect();
+                format!("({}) in (values {})", names(key), rows.join(", "))
+            }
+        };
+        let sql = format!("select {} from {} where {condition}", names(&table.columns), table.name);
         let mut query = Query::new(sql);
         query.params = chunk.iter().flat_map(Key::values).collect();
         queries.push(query);
@@ -161,9 +161,8 @@ pub(crate) fn by_key(table: &Table, mut keys: Vec<Key>) -> Vec<Query> {
 /// The question for whole rows in the order of their keys, a page at a time.
 pub(crate) fn page(table: &Table, after: Option<&Key>, limit: i64) -> Query {
     let (columns, key) = (names(&table.columns), names(table.key()));
-    let places: Vec<String> = (1..=table.key_columns).map(|n| format!("${n}")).collect();
     let (condition, params) = match after {
-        Some(after) => (format!("where ({key}) > ({})", places.join(", ")), after.values()),
+        Some(after) => (format!("where ({key}) > ({})", places(0, table.key_columns)), after.values()),
         None => (String::new(), Vec::new()),
     };
     let next = params.len() + 1;
@@ -177,6 +176,11 @@ pub(crate) fn page(table: &Table, after: Option<&Key>, limit: i64) -> Query {
 pub(crate) fn key_of(table: &Table, row: &Row) -> Result<Key, StoreError> {
     let values: &[Value] = &row.0[..table.key_columns];
     Key::from_values(values).ok_or_else(|| StoreError::Damaged(format!("{} has a row without a key", table.name)))
+}
+
+/// So many parameters, after the first few.
+fn places(after: usize, count: usize) -> String {
+    (after + 1..=after + count).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ")
 }
 
 fn names(columns: &[Column]) -> String {

@@ -117,7 +117,9 @@ impl Server {
     pub fn agent(&self, created: &Value) -> Client {
         let text = |value: &Value| value.as_str().expect("credentials are shown").to_owned();
         let credentials = &created["credentials"];
-        self.nobody().with("X-Agent-ID", &text(&credentials["agentId"])).with("X-Agent-Key", &text(&credentials["apiKey"]))
+        self.nobody()
+            .with("X-Agent-ID", &text(&credentials["agentId"]))
+            .with("X-Agent-Key", &text(&credentials["apiKey"]))
     }
 
     /// The newest position of the log.
@@ -243,7 +245,11 @@ impl Answer {
     #[track_caller]
     pub fn refused(self, status: u16, code: &str) -> Self {
         assert_eq!((self.status.as_u16(), &self.body["error"]["code"]), (status, &json!(code)), "{}", self.text);
-        assert!(self.body["error"]["message"].is_string() && self.body["error"]["timestamp"].is_string(), "{}", self.text);
+        assert!(
+            self.body["error"]["message"].is_string() && self.body["error"]["timestamp"].is_string(),
+            "{}",
+            self.text
+        );
         self
     }
 

@@ -9,7 +9,7 @@ use aide::openapi::Operation;
 use axum::extract::{FromRequest, OriginalUri, Request};
 use axum::http::request::Parts;
 use commands::{Context, Idempotency};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use store::CommandKey;
 
@@ -114,8 +114,10 @@ impl<P: Principal, T: Input> OperationInput for AskByQuery<P, T> {
 
 fn document_ask<P: Principal>(operation: &mut Operation) {
     P::document(operation);
-    document_header(operation, "Idempotency-Key", "Makes a repeat of this request harmless for 24 hours.");
-    document_header(operation, "X-Correlation-ID", "A UUID that ties this command to others.");
+    let key = json!({ "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]([ -~]*[!-~])?$" });
+    document_header(operation, "Idempotency-Key", "Makes a repeat of this request harmless for 24 hours.", key);
+    let id = json!({ "type": "string", "format": "uuid" });
+    document_header(operation, "X-Correlation-ID", "Ties this command to others.", id);
     let codes = [
         Code::ValidationError,
         Code::CrossSiteRequest,

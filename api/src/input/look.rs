@@ -7,6 +7,7 @@ use aide::generate::GenContext;
 use aide::openapi::Operation;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use serde_json::json;
 
 use super::params::read_params;
 use super::{Input, headers};
@@ -40,7 +41,8 @@ impl<P: Principal, T: Input> OperationInput for Look<P, T> {
     fn operation_input(_: &mut GenContext, operation: &mut Operation) {
         P::document(operation);
         document_params::<T>(operation);
-        document_header(operation, "X-Min-Position", "Answers only from read models that have seen this position.");
+        let about = "Answers only from read models that have seen this position.";
+        document_header(operation, "X-Min-Position", about, json!({ "type": "integer", "minimum": 0 }));
         document_codes(operation, &[Code::ValidationError]);
     }
 }

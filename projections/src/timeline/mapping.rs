@@ -46,3 +46,14 @@ timeline_types! {
         AgentDeleted => "agent_deleted",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_rows_of_the_table_share_a_name() {
+        let names: std::collections::BTreeSet<_> = TYPES.iter().collect();
+        assert_eq!(names.len(), TYPES.len());
+    }
+}

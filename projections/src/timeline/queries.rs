@@ -24,7 +24,7 @@ pub struct Filter {
     pub workspaces: Vec<WorkspaceId>,
     /// Only of one project.
     pub project: Option<ProjectId>,
-    /// Only those that an agent made, or that nobody else's agent made about it.
+    /// Only what one agent did, and what others than agents did to it.
     pub agent: Option<AgentId>,
     /// Only of one session.
     pub session: Option<Uuid>,

@@ -61,7 +61,8 @@ async fn a_repository_belongs_to_one_project(bench: Bench) {
     let server = Server::start(bench).await;
     let ada = server.owner("ada").await;
     let workspace = ada.workspace("acme").await;
-    let body = |slug: &str, url: &str| json!({ "workspaceId": workspace, "name": slug, "slug": slug, "repositoryUrl": url });
+    let body =
+        |slug: &str, url: &str| json!({ "workspaceId": workspace, "name": slug, "slug": slug, "repositoryUrl": url });
     ada.post("/api/project.create", &body("a", "https://github.com/acme/shop")).await.ok();
     let same = body("b", "https://github.com/Acme/Shop.git");
     ada.post("/api/project.create", &same).await.refused(409, "PROJECT_REPOSITORY_ALREADY_LINKED");

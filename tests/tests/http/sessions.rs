@@ -27,7 +27,10 @@ async fn a_person_who_signs_up_is_signed_in(bench: Bench) {
     let server = Server::start(bench).await;
     let answer = server.nobody().post("/api/auth/signup", &sign_up("ada")).await.ok();
     let user = &answer.body["user"];
-    assert_eq!((&user["email"], &user["name"], &user["avatarUrl"]), (&json!(email("ada")), &json!("ada"), &Value::Null));
+    assert_eq!(
+        (&user["email"], &user["name"], &user["avatarUrl"]),
+        (&json!(email("ada")), &json!("ada"), &Value::Null)
+    );
     assert_eq!(answer.body["session"]["userId"], user["id"]);
     assert_eq!(answer.body["session"]["expiresAt"], "2026-03-08T12:00:00Z");
     assert_eq!(answer.position(), server.head().await);

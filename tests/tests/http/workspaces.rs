@@ -23,7 +23,8 @@ both_stores!(
 async fn a_workspace_is_what_its_owner_made_it(bench: Bench) {
     let server = Server::start(bench).await;
     let ada = server.owner("ada").await;
-    let body = json!({ "name": "Acme Ltd", "slug": "acme", "description": "All of it", "settings": { "a": [1, null] } });
+    let body =
+        json!({ "name": "Acme Ltd", "slug": "acme", "description": "All of it", "settings": { "a": [1, null] } });
     let answer = ada.post("/api/workspace.create", &body).await.ok();
     let workspace = answer.body["workspace"].clone();
     let id: Uuid = answer.id_of("workspace").parse().unwrap();

@@ -57,7 +57,8 @@ async fn engines_that_race_apply_every_fact_once(bench: Bench) {
 
 async fn an_engine_that_is_shut_down_leaves_its_work_to_others_at_once(bench: Bench) {
     let fleet = Fleet::new(bench);
-    let forever = |owner: &str| Settings { owner: owner.into(), lease: Duration::from_secs(3600), ..Settings::default() };
+    let forever =
+        |owner: &str| Settings { owner: owner.into(), lease: Duration::from_secs(3600), ..Settings::default() };
     for owner in ["first", "second", "third"] {
         let engine = Engine::start(fleet.log(), fleet.views().clone(), projections::all(), forever(owner));
         fleet.workspace(owner).await;

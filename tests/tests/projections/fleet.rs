@@ -179,7 +179,13 @@ pub(crate) fn agent(id: AgentId) -> StreamId {
 
 pub(crate) fn renaming(name: &str) -> WorkspaceEvent {
     let name = Some(name.to_owned());
-    WorkspaceEvent::WorkspaceDetailsChanged { name, slug: None, description: None, settings: None, changed_at: later(1) }
+    WorkspaceEvent::WorkspaceDetailsChanged {
+        name,
+        slug: None,
+        description: None,
+        settings: None,
+        changed_at: later(1),
+    }
 }
 
 /// An event of a user's, in its stored form.
@@ -191,7 +197,8 @@ pub(crate) fn stored(event: &impl Serialize, workspace: WorkspaceId, user: UserI
         event_type,
         event_version: "1".into(),
         payload: payload.to_string(),
-        metadata: json!({ "actor_type": "user", "actor_id": user, "command_id": "c-1", "correlation_id": "r-1" }).to_string(),
+        metadata: json!({ "actor_type": "user", "actor_id": user, "command_id": "c-1", "correlation_id": "r-1" })
+            .to_string(),
         workspace_id: Some(workspace.0),
     }
 }

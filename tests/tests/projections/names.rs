@@ -87,18 +87,20 @@ impl Projection for Names {
     }
 
     fn tables(&self) -> Vec<Table> {
-        vec![Describe::table("names").key("id", Holds::Text).required("facts", Holds::Int).index(&["facts"]).finish()]
+        // A key of two columns, which no read model of the product has yet.
+        let table = Describe::table("names").key("id", Holds::Text).key("realm", Holds::Int);
+        vec![table.required("facts", Holds::Int).index(&["facts"]).finish()]
     }
 
     fn touches(&self, fact: &Fact) -> Vec<RowKey> {
-        vec![RowKey::of::<Name>(fact.subject)]
+        vec![RowKey::of::<Name>(key(fact.subject))]
     }
 
     fn apply(&self, fact: &Fact, rows: &mut Rows) -> Result<(), FoldError> {
         if let Some(gate) = &self.gate {
             gate.reached.notify_one();
-            // An error means that the sender is gone: the gate is open.
-            let _ = gate.opened.lock().unwrap().recv();
+            // An error means that the sender is gone: the gate is open. The thread is lent out while it waits.
+            let _ = tokio::task::block_in_place(|| gate.opened.lock().unwrap().recv());
         }
         match &fact.of {
             FactOf::Workspace(WorkspaceEvent::WorkspaceCreated { name, .. }) => {
@@ -107,11 +109,11 @@ impl Projection for Names {
                 rows.put(Name { id: fact.subject, name: self.check(name)?, facts: 1 });
             }
             FactOf::Workspace(WorkspaceEvent::WorkspaceDetailsChanged { name: Some(name), .. }) => {
-                rows.update(fact.subject, |row: &mut Name| row.facts += 1)?;
+                rows.update(key(fact.subject), |row: &mut Name| row.facts += 1)?;
                 let name = self.check(name)?;
-                rows.update(fact.subject, |row: &mut Name| row.name = name)?;
+                rows.update(key(fact.subject), |row: &mut Name| row.name = name)?;
             }
-            FactOf::Workspace(_) => rows.delete::<Name>(fact.subject),
+            FactOf::Workspace(_) => rows.delete::<Name>(key(fact.subject)),
             FactOf::User(_) | FactOf::Project(_) | FactOf::Agent(_) => {}
         }
         Ok(())
@@ -122,10 +124,14 @@ impl Record for Name {
     const TABLE: &'static str = "names";
 
     fn key(&self) -> Key {
-        self.id.into()
+        key(self.id)
     }
 
     fn columns(&self) -> Vec<Value> {
         vec![self.facts.into()]
     }
+}
+
+fn key(id: Uuid) -> Key {
+    (id, 7).into()
 }

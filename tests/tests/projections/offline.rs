@@ -97,7 +97,9 @@ async fn verify_finds_a_wrong_a_missing_and_an_extra_row_and_names_them(bench: B
     fleet.workspace("right").await;
     fleet.project_everything().await;
     let extra = Uuid::max();
-    fleet.tamper(format!("update workspaces__v1_1 set doc = replace(doc, 'wrong', 'cheat') where id = '{wrong}'")).await;
+    fleet
+        .tamper(format!("update workspaces__v1_1 set doc = replace(doc, 'wrong', 'cheat') where id = '{wrong}'"))
+        .await;
     fleet
         .tamper(format!(
             "insert into workspaces__v1_1 (id, owner_id, created_at, deleted, doc)

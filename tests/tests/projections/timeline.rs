@@ -3,9 +3,11 @@
 use domain::WorkspaceId;
 use domain::agent::AgentStatus;
 use muster_tests::both_stores;
+use muster_tests::commits::Build;
 use muster_tests::stores::Bench;
 use projections::timeline::{self, Filter};
 use serde_json::{Value, json};
+use store::Commit;
 use uuid::Uuid;
 
 use crate::fleet::{Fleet, stored, workspace};
@@ -20,6 +22,7 @@ both_stores! {
     a_follower_gets_what_came_after_a_position_oldest_first,
     users_are_on_no_timeline,
     a_great_many_workspaces_are_searched_at_once,
+    a_total_beyond_ten_thousand_is_a_lower_bound,
 }
 
 async fn an_entry_is_shown_in_the_form_of_the_document(bench: Bench) {
@@ -162,6 +165,23 @@ async fn a_great_many_workspaces_are_searched_at_once(bench: Bench) {
     assert_eq!((positions(&entries), total, has_more), (vec![119, 118], 120, true));
     let (entries, total, _) = page(&fleet, &of(&ids[..100]), 2, 1).await;
     assert_eq!((positions(&entries), total), (vec![99, 98], 100));
+}
+
+async fn a_total_beyond_ten_thousand_is_a_lower_bound(bench: Bench) {
+    let fleet = Fleet::new(bench);
+    let id = fleet.workspace("acme").await;
+    let events = (1..10_000).map(|n| stored(&crate::fleet::renaming(&format!("{n}")), id, fleet.owner)).collect();
+    fleet.bench.commit(Commit::default().append(&workspace(id), 1, events)).await.unwrap();
+    fleet.project_everything().await;
+    let total = async || {
+        let page = timeline::list(fleet.views(), &of(&[id]), 100, 9_950).await.unwrap();
+        (page.entries.len(), page.total, page.total_is_lower_bound, page.has_more)
+    };
+    assert_eq!(total().await, (50, 10_000, false, false));
+    let one_more = vec![stored(&crate::fleet::renaming("one more"), id, fleet.owner)];
+    fleet.bench.commit(Commit::default().append(&workspace(id), 10_000, one_more)).await.unwrap();
+    fleet.project_everything().await;
+    assert_eq!(total().await, (51, 10_000, true, false));
 }
 
 fn of(workspaces: &[WorkspaceId]) -> Filter {

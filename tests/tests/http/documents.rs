@@ -1,0 +1,165 @@
+//! What the server says of itself: OpenAPI, the page that shows it, health and metrics.
+
+use muster_tests::both_stores;
+use muster_tests::server::Server;
+use muster_tests::stores::Bench;
+use serde_json::{Value, json};
+
+both_stores!(
+    every_route_is_documented,
+    every_route_documents_its_errors_and_who_may_call_it,
+    requests_are_documented_as_they_are_checked,
+    the_page_loads_nothing_from_elsewhere,
+    health_says_how_far_read_models_are,
+    metrics_tell_of_commands_and_requests,
+);
+
+/// Every route, by hand.
+const ROUTES: [(&str, &str); 25] = [
+    ("post", "/api/auth/signup"),
+    ("post", "/api/auth/login"),
+    ("post", "/api/auth/logout"),
+    ("get", "/api/auth/session"),
+    ("get", "/api/workspace.list"),
+    ("get", "/api/workspace.get"),
+    ("post", "/api/workspace.create"),
+    ("put", "/api/workspace.update"),
+    ("delete", "/api/workspace.delete"),
+    ("get", "/api/project.list"),
+    ("get", "/api/project.get"),
+    ("post", "/api/project.create"),
+    ("put", "/api/project.update"),
+    ("delete", "/api/project.delete"),
+    ("get", "/api/agent.list"),
+    ("get", "/api/agent.get"),
+    ("post", "/api/agent.create"),
+    ("put", "/api/agent.update"),
+    ("post", "/api/agent.rotateCredentials"),
+    ("delete", "/api/agent.delete"),
+    ("get", "/api/event.list"),
+    ("get", "/api/event.get"),
+    ("get", "/api/event.stream"),
+    ("get", "/api/openapi.json"),
+    ("get", "/health/ready"),
+];
+
+async fn document(server: &Server) -> Value {
+    server.nobody().get("/api/openapi.json").await.ok().body
+}
+
+async fn every_route_is_documented(bench: Bench) {
+    let server = Server::start(bench).await;
+    let api = document(&server).await;
+    assert!(api["openapi"].as_str().unwrap().starts_with("3.1."));
+    assert_eq!(api, api::openapi(), "the command line and the server say the same");
+    for (method, path) in ROUTES {
+        let operation = &api["paths"][path][method];
+        assert!(operation["summary"].is_string() && operation["operationId"].is_string(), "{method} {path}");
+        assert!(operation["responses"]["200"]["content"].is_object(), "{method} {path}");
+    }
+    let documented: usize = api["paths"].as_object().unwrap().values().map(|it| it.as_object().unwrap().len()).sum();
+    assert_eq!(documented, ROUTES.len() + 2, "and live and metrics");
+    let text = api.to_string();
+    for reference in text.split("\"$ref\":\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(api.pointer(reference).is_some(), "{reference} is nowhere");
+    }
+}
+
+async fn every_route_documents_its_errors_and_who_may_call_it(bench: Bench) {
+    let server = Server::start(bench).await;
+    let api = document(&server).await;
+    let says = |method: &str, path: &str, status: &str, code: &str| {
+        let response = &api["paths"][path][method]["responses"][status];
+        assert!(response["description"].as_str().is_some_and(|it| it.contains(code)), "{path} {status} {code}");
+        assert_eq!(response["content"]["application/json"]["schema"]["$ref"], "#/components/schemas/Error");
+    };
+    for (method, path) in ROUTES.iter().filter(|(_, path)| path.starts_with("/api/") && !path.ends_with("json")) {
+        says(method, path, "429", "RATE_LIMITED");
+        says(method, path, "503", "UNAVAILABLE");
+        says(method, path, "500", "INTERNAL_ERROR");
+        let operation = &api["paths"][*path][*method];
+        if path.contains("/auth/") {
+            assert_eq!(operation["security"], Value::Null, "{path}");
+        } else {
+            says(method, path, "401", "AUTH_INVALID_TOKEN");
+            assert_eq!(operation["security"][0], json!({ "session": [] }), "{path}");
+        }
+    }
+    says("post", "/api/workspace.create", "409", "WORKSPACE_SLUG_ALREADY_EXISTS");
+    says("post", "/api/workspace.create", "400", "WORKSPACE_INVALID_SLUG");
+    says("post", "/api/workspace.create", "422", "IDEMPOTENCY_KEY_REUSED");
+    says("post", "/api/workspace.create", "413", "PAYLOAD_TOO_LARGE");
+    says("delete", "/api/project.delete", "400", "PROJECT_HAS_ACTIVE_AGENTS");
+    says("post", "/api/auth/login", "401", "AUTH_INVALID_CREDENTIALS");
+    says("get", "/api/event.stream", "410", "CURSOR_STALE");
+    assert_eq!(api["paths"]["/api/agent.get"]["get"]["security"][1], json!({ "agentId": [], "agentKey": [] }));
+    assert_eq!(api["components"]["securitySchemes"]["session"]["name"], "__session");
+}
+
+async fn requests_are_documented_as_they_are_checked(bench: Bench) {
+    let server = Server::start(bench).await;
+    let api = document(&server).await;
+    let body = &api["paths"]["/api/agent.create"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    let schema = api.pointer(body["$ref"].as_str().unwrap().trim_start_matches('#')).unwrap();
+    assert_eq!(schema["additionalProperties"], json!(false));
+    assert_eq!(schema["properties"]["agentLevel"]["enum"], json!(["organization", "project"]));
+    assert_eq!(
+        (&schema["properties"]["projectId"]["type"], &schema["properties"]["name"]["maxLength"]),
+        (&json!("string"), &json!(255))
+    );
+    let list = api["paths"]["/api/event.list"]["get"]["parameters"].as_array().unwrap();
+    let limit = list.iter().find(|it| it["name"] == "limit").unwrap();
+    assert_eq!((&limit["in"], &limit["schema"]["maximum"]), (&json!("query"), &json!(100)));
+    let answer = &api["paths"]["/api/project.get"]["get"]["responses"]["200"]["content"]["application/json"]["schema"];
+    let required = answer["properties"]["project"]["required"].as_array().unwrap();
+    assert!(required.contains(&json!("description")) && !required.contains(&json!("deletedAt")));
+}
+
+async fn the_page_loads_nothing_from_elsewhere(bench: Bench) {
+    let server = Server::start(bench).await;
+    let page = server.nobody().get("/docs").await.ok();
+    assert!(page.header("content-type").unwrap().starts_with("text/html"));
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe") && !policy.contains("http"));
+    let script = server.nobody().get("/docs/page.js").await.ok();
+    let style = server.nobody().get("/docs/page.css").await.ok();
+    for text in [page.text, script.text, style.text] {
+        assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("src=\"//"), "{text}");
+    }
+}
+
+async fn health_says_how_far_read_models_are(bench: Bench) {
+    let server = Server::start(bench).await;
+    assert_eq!(server.nobody().get("/health/live").await.ok().body, json!({ "status": "alive" }));
+    server.owner("ada").await.workspace("acme").await;
+    let ready = server.nobody().get("/health/ready").await.ok();
+    assert_eq!((&ready.body["status"], &ready.body["head"]), (&json!("ready"), &json!(2)));
+    let mut names: Vec<&str> =
+        ready.body["projections"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["agents", "projects", "timeline", "workspaces"]);
+    for projection in ready.body["projections"].as_array().unwrap() {
+        assert!(projection["lagEvents"].is_i64() && projection["state"] == "running", "{projection}");
+    }
+}
+
+async fn metrics_tell_of_commands_and_requests(bench: Bench) {
+    let server = Server::start(bench).await;
+    let ada = server.owner("ada").await;
+    ada.workspace("acme").await;
+    ada.get("/api/workspace.list?includeDeleted=true").await.ok();
+    server.nobody().get("/api/no-such-route").await;
+    let metrics = server.nobody().get("/metrics").await.ok().text;
+    for line in [
+        r#"muster_commands_total{command="workspace.create",outcome="done"}"#,
+        r#"muster_http_request_seconds_bucket{method="GET",route="/api/workspace.list",status="200""#,
+        r#"route="none",status="404""#,
+        "muster_append_seconds_bucket",
+        "muster_append_batch_commands_bucket",
+        r#"muster_projection_lag_events{projection="timeline"}"#,
+        "muster_log_head_position",
+    ] {
+        assert!(metrics.contains(line), "{line} in {metrics}");
+    }
+    assert!(!metrics.contains("includeDeleted") && !metrics.contains("no-such-route"));
+}

@@ -1,0 +1,148 @@
+//! Who sees and does what, as a table written by hand: the design's section 6 for these routes.
+
+use muster_tests::both_stores;
+use muster_tests::server::{Answer, Client, Server};
+use muster_tests::stores::Bench;
+use serde_json::{Value, json};
+
+both_stores!(another_tenants_things_are_out_of_reach, a_project_agent_sees_its_project_alone, nobody_does_nothing);
+
+/// Ada's things, and everybody who might want them.
+struct World {
+    workspace: String,
+    shop: String,
+    site: String,
+    lead: Value,
+    dev: Value,
+    event: String,
+}
+
+async fn world(server: &Server, ada: &Client) -> World {
+    let workspace = ada.workspace("acme").await;
+    let shop = ada.project(&workspace, "shop").await;
+    let site = ada.project(&workspace, "site").await;
+    let lead = ada.new_agent(&workspace, None, "lead").await;
+    let dev = ada.new_agent(&workspace, Some(&shop), "dev").await;
+    let events = ada.get(&format!("/api/event.list?projectId={site}")).await.ok();
+    let event = events.body["events"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(server.bench.everything().await.len(), 6);
+    World { workspace, shop, site, lead, dev, event }
+}
+
+async fn call(client: &Client, method: &str, path: &str, body: &Value) -> Answer {
+    match method {
+        "GET" => client.get(path).await,
+        "POST" => client.post(path, body).await,
+        "PUT" => client.put(path, body).await,
+        _ => client.delete(path).await,
+    }
+}
+
+/// Every route that names an object, and what an owner of something else gets: `(method, path, body, status, code)`.
+#[rustfmt::skip]
+fn foreign(world: &World) -> Vec<(&'static str, String, Value, u16, &'static str)> {
+    let World { workspace, shop, lead, event, .. } = world;
+    let agent = lead["agent"]["id"].as_str().unwrap();
+    vec![
+        ("GET", format!("/api/workspace.get?id={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("PUT", "/api/workspace.update".into(), json!({ "id": workspace, "name": "x" }), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("DELETE", format!("/api/workspace.delete?id={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("GET", format!("/api/project.list?workspaceId={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("GET", format!("/api/project.get?id={shop}"), json!({}), 403, "PROJECT_ACCESS_DENIED"),
+        ("POST", "/api/project.create".into(), json!({ "workspaceId": workspace, "name": "x", "slug": "x" }), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("PUT", "/api/project.update".into(), json!({ "id": shop, "name": "x" }), 403, "PROJECT_ACCESS_DENIED"),
+        ("DELETE", format!("/api/project.delete?id={shop}"), json!({}), 403, "PROJECT_ACCESS_DENIED"),
+        ("GET", format!("/api/agent.list?workspaceId={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("GET", format!("/api/agent.get?id={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
+        ("POST", "/api/agent.create".into(), json!({ "workspaceId": workspace, "agentLevel": "organization", "agentCode": "x", "name": "x", "roleTitle": "x" }), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("PUT", "/api/agent.update".into(), json!({ "id": agent, "status": "terminated" }), 403, "AGENT_ACCESS_DENIED"),
+        ("POST", "/api/agent.rotateCredentials".into(), json!({ "id": agent }), 403, "AGENT_ACCESS_DENIED"),
+        ("DELETE", format!("/api/agent.delete?id={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
+        ("GET", format!("/api/event.list?workspaceId={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("GET", format!("/api/event.get?id={event}"), json!({}), 403, "EVENT_ACCESS_DENIED"),
+        ("GET", format!("/api/event.stream?workspaceId={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
+    ]
+}
+
+async fn another_tenants_things_are_out_of_reach(bench: Bench) {
+    let server = Server::start(bench).await;
+    let (ada, bob) = (server.owner("ada").await, server.owner("bob").await);
+    let elsewhere = bob.workspace("elsewhere").await;
+    let agent_elsewhere = server.agent(&bob.new_agent(&elsewhere, None, "spy").await);
+    let before = server.head().await;
+    let world = {
+        let workspace = ada.workspace("acme").await;
+        let (shop, site) = (ada.project(&workspace, "shop").await, ada.project(&workspace, "site").await);
+        let lead = ada.new_agent(&workspace, None, "lead").await;
+        let dev = ada.new_agent(&workspace, Some(&shop), "dev").await;
+        let event = ada.get("/api/event.list").await.ok().body["events"][0]["id"].as_str().unwrap().to_owned();
+        World { workspace, shop, site, lead, dev, event }
+    };
+    let head = server.head().await;
+    assert_eq!(head, before + 5);
+    for (method, path, body, status, code) in foreign(&world) {
+        call(&bob, method, &path, &body).await.refused(status, code);
+        // An agent is let in to queries only, and there it meets the same wall; workspaces are for owners.
+        let code = if method == "GET" && !path.contains("workspace.get") { code } else { "NOT_CEO" };
+        call(&agent_elsewhere, method, &path, &body).await.refused(403, code);
+    }
+    assert_eq!(server.head().await, head, "nothing was written");
+    assert_eq!(bob.get("/api/workspace.list").await.ok().body["workspaces"].as_array().unwrap().len(), 1);
+    for client in [&bob, &agent_elsewhere] {
+        for filter in [
+            String::new(),
+            format!("?projectId={}", world.site),
+            format!("?agentId={}", world.dev["agent"]["id"].as_str().unwrap()),
+        ] {
+            let events = client.get(&format!("/api/event.list{filter}")).await.ok();
+            assert!(!events.text.contains(&world.workspace) && !events.text.contains(&world.shop), "{filter}");
+        }
+    }
+}
+
+async fn a_project_agent_sees_its_project_alone(bench: Bench) {
+    let server = Server::start(bench).await;
+    let ada = server.owner("ada").await;
+    let world = world(&server, &ada).await;
+    let World { workspace, shop, site, lead, dev: dev_agent, event } = &world;
+    let (dev, lead_id) = (server.agent(dev_agent), lead["agent"]["id"].as_str().unwrap());
+    let own = dev_agent["agent"]["id"].as_str().unwrap();
+    dev.get(&format!("/api/project.get?id={shop}")).await.ok();
+    dev.get(&format!("/api/project.get?id={site}")).await.refused(403, "PROJECT_ACCESS_DENIED");
+    let projects = dev.get(&format!("/api/project.list?workspaceId={workspace}")).await.ok();
+    assert_eq!(projects.body["projects"].as_array().unwrap().len(), 1);
+    assert_eq!(projects.body["projects"][0]["id"], json!(shop));
+    dev.get(&format!("/api/agent.get?id={own}")).await.ok();
+    dev.get(&format!("/api/agent.get?id={lead_id}")).await.refused(403, "AGENT_ACCESS_DENIED");
+    let agents = dev.get(&format!("/api/agent.list?workspaceId={workspace}")).await.ok();
+    assert_eq!(agents.body["agents"].as_array().unwrap().len(), 1);
+    let other = format!("workspaceId={workspace}&projectId={site}");
+    dev.get(&format!("/api/agent.list?{other}")).await.refused(403, "PROJECT_ACCESS_DENIED");
+    dev.get(&format!("/api/event.list?{other}")).await.refused(403, "PROJECT_ACCESS_DENIED");
+    dev.get(&format!("/api/event.stream?{other}")).await.refused(403, "PROJECT_ACCESS_DENIED");
+    dev.get(&format!("/api/event.get?id={event}")).await.refused(403, "EVENT_ACCESS_DENIED");
+    let events = dev.get("/api/event.list").await.ok();
+    let events = events.body["events"].as_array().unwrap();
+    assert_eq!(events.len(), 2, "the project and the agent");
+    assert!(events.iter().all(|it| it["projectId"] == json!(shop)));
+    let lead = server.agent(lead);
+    assert_eq!(lead.get("/api/event.list").await.ok().body["total"], 5);
+    lead.get(&format!("/api/event.get?id={event}")).await.ok();
+    lead.get(&format!("/api/project.get?id={site}")).await.ok();
+    lead.get(&format!("/api/agent.get?id={own}")).await.ok();
+}
+
+async fn nobody_does_nothing(bench: Bench) {
+    let server = Server::start(bench).await;
+    let ada = server.owner("ada").await;
+    let world = world(&server, &ada).await;
+    let head = server.head().await;
+    for (method, path, body, _, _) in foreign(&world) {
+        call(&server.nobody(), method, &path, &body).await.refused(401, "AUTH_INVALID_TOKEN");
+    }
+    for path in ["/api/workspace.list", "/api/event.list", "/api/event.stream"] {
+        server.nobody().get(path).await.refused(401, "AUTH_INVALID_TOKEN");
+    }
+    server.nobody().post("/api/workspace.create", &json!({})).await.refused(401, "AUTH_INVALID_TOKEN");
+    assert_eq!(server.head().await, head);
+}
