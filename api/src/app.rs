@@ -11,7 +11,7 @@ use store::{Clock, EventLog, StoreError, StreamId};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::auth::{Principal, Secrets, Throttle};
+use crate::auth::{Principal, Secrets, Throttle, passwords};
 use crate::error::ApiError;
 use crate::input::Look;
 use crate::limits::{Limiter, Limits};
@@ -33,7 +33,7 @@ pub struct Parts {
 }
 
 /// How the HTTP side behaves.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpSettings {
     /// Requests a minute.
     pub limits: Limits,
@@ -59,6 +59,13 @@ impl Default for HttpSettings {
     }
 }
 
+// By hand: the secret must not reach a log.
+impl std::fmt::Debug for HttpSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpSettings").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
 /// The application.
 pub struct App {
     pub(crate) log: Arc<EventLog>,
@@ -78,6 +85,7 @@ impl App {
     /// Puts the parts together; reads the secrets, or makes them on first start.
     pub async fn new(parts: Parts, settings: HttpSettings) -> Result<Arc<Self>, StoreError> {
         crate::metrics::install();
+        passwords::warm_up();
         let secrets = Secrets::load(&parts.log, settings.session_secret.as_deref()).await?;
         Ok(Arc::new(Self {
             clock: parts.log.clock().clone(),

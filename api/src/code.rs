@@ -41,6 +41,16 @@ codes! {
     AuthInvalidToken = 401 "AUTH_INVALID_TOKEN"
     /// The session has run out.
     AuthSessionExpired = 401 "AUTH_SESSION_EXPIRED"
+    /// This server offers no sign-in with GitHub.
+    AuthGithubNotConfigured = 404 "AUTH_GITHUB_NOT_CONFIGURED"
+    /// The sign-in with GitHub was not begun in this browser, took too long, or has been finished before.
+    AuthGithubStateInvalid = 400 "AUTH_GITHUB_STATE_INVALID"
+    /// The person or GitHub refused the sign-in.
+    AuthGithubDenied = 403 "AUTH_GITHUB_DENIED"
+    /// GitHub knows no verified primary e-mail address of the person.
+    AuthGithubEmailUnverified = 403 "AUTH_GITHUB_EMAIL_UNVERIFIED"
+    /// GitHub could not be asked, or gave an answer that makes no sense.
+    AuthGithubFailed = 502 "AUTH_GITHUB_FAILED"
 
     /// There is no such workspace.
     WorkspaceNotFound = 404 "WORKSPACE_NOT_FOUND"

@@ -148,6 +148,7 @@ impl From<Refusal> for ApiError {
             Refusal::Project(it) => it.into(),
             Refusal::Agent(it) => it.into(),
             Refusal::EmailTaken => Self::new(Code::AuthEmailAlreadyExists, refusal.to_string()),
+            Refusal::GithubIdentityTaken => Self::new(Code::ConcurrencyConflict, refusal.to_string()),
         }
     }
 }

@@ -105,12 +105,9 @@ struct EntryForm {
     id: Uuid,
     #[schemars(rename = "type")]
     kind: EventType,
-    #[schemars(required)]
-    author_id: Nullable<Uuid>,
-    #[schemars(required)]
-    session_id: Nullable<Uuid>,
-    #[schemars(required)]
-    project_id: Nullable<Uuid>,
+    author_id: Option<Uuid>,
+    session_id: Option<Uuid>,
+    project_id: Option<Uuid>,
     /// By type.
     content: Map<String, Value>,
     mentions: Vec<Uuid>,
@@ -120,8 +117,6 @@ struct EntryForm {
     /// When it was recorded.
     created_at: DateTime<Utc>,
 }
-
-type Nullable<T> = Option<T>;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::Instrument;
@@ -25,14 +25,14 @@ const NO_ROUTE: &str = "none";
 /// Gives the request an id, measures it, and writes one line about it: never a header, a query string or a body.
 pub(crate) async fn observe(request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let method = request.method().to_string();
+    let method = method_label(request.method());
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
     let given = visible(request.headers(), REQUEST_ID.as_str()).ok().flatten().map(str::to_owned);
     let request_id = given.unwrap_or_else(|| Uuid::now_v7().to_string());
-    let span = tracing::info_span!("request", %method, route, request_id);
+    let span = tracing::info_span!("request", method, route, request_id);
     let mut response = next.run(request).instrument(span.clone()).await;
     let (status, took) = (response.status(), started.elapsed());
-    metrics::answered(&method, &route, status.as_u16(), took);
+    metrics::answered(method, &route, status.as_u16(), took);
     let latency_ms = took.as_secs_f64() * 1000.0;
     span.in_scope(|| match status.is_server_error() {
         true => tracing::warn!(status = status.as_u16(), latency_ms, "answered"),
@@ -42,6 +42,20 @@ pub(crate) async fn observe(request: Request, next: Next) -> Response {
         response.headers_mut().insert(REQUEST_ID, value);
     }
     response
+}
+
+/// The method, or one word for all that HTTP does not know: clients may send any.
+fn method_label(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
 }
 
 /// Keeps browsers from guessing, framing and storing what they get.
@@ -80,4 +94,18 @@ pub(crate) async fn no_route() -> ApiError {
 
 pub(crate) async fn no_method() -> ApiError {
     ApiError::new(Code::MethodNotAllowed, "the route has another method")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer_that_says_nothing_of_it() {
+        let response = panicked(Box::new("the password was hunter2"));
+        assert_eq!(response.status(), 500);
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.expect("a body");
+        let text = String::from_utf8(body.to_vec()).expect("text");
+        assert!(text.contains("INTERNAL_ERROR") && !text.contains("hunter2"), "{text}");
+    }
 }

@@ -148,12 +148,12 @@ pub(crate) fn document_header(operation: &mut Operation, name: &str, description
     operation.parameters.push(ReferenceOr::Item(Parameter::Header { parameter_data, style: HeaderStyle::Simple }));
 }
 
-/// Documents the fields of a request type as query parameters.
-pub(crate) fn document_params<T: Input>(operation: &mut Operation) {
+/// Documents the fields of a request type as query parameters; not as required where they may come in a body instead.
+pub(crate) fn document_params<T: Input>(operation: &mut Operation, only_here: bool) {
     let shape = Shape::of::<T>();
     for (name, schema) in shape.fields().into_iter().flatten() {
         let description = schema.get("description").and_then(Value::as_str).map(str::to_owned);
-        let parameter_data = parameter(name, description, shape.requires(name), schema.clone());
+        let parameter_data = parameter(name, description, only_here && shape.requires(name), schema.clone());
         operation.parameters.push(ReferenceOr::Item(Parameter::Query {
             parameter_data,
             allow_reserved: false,

@@ -9,16 +9,17 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aide::OperationOutput;
 use aide::generate::GenContext;
 use aide::openapi::{Operation, Response as Documented, StatusCode as Status};
-use axum::extract::State;
-use axum::http::HeaderMap;
+use aide::{OperationInput, OperationOutput};
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use projections::timeline::{self, Passed};
 use projections::workspaces;
+use serde_json::json;
 use tokio::sync::watch;
 
 use crate::App;
@@ -27,7 +28,7 @@ use crate::code::Code;
 use crate::error::{ApiError, BadField};
 use crate::events::FollowEvents;
 use crate::input::Look;
-use crate::openapi::documented_stream;
+use crate::openapi::{document_header, documented_stream};
 
 /// Entries read at a time: all that a listener holds in memory.
 const PAGE: i64 = 100;
@@ -36,8 +37,13 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often a quiet listener's right to listen is looked at; a busy one's is at every page.
 const RECHECK: Duration = Duration::from_secs(2);
 
+const LAST_EVENT_ID: &str = "Last-Event-ID";
+
 /// Server-sent events.
 pub(crate) struct Follow(Response);
+
+/// The id of the entry that the client saw last.
+pub(crate) struct LastEventId(Option<String>);
 
 /// One listener.
 struct Listener {
@@ -54,14 +60,14 @@ struct Listener {
 
 pub(crate) async fn follow(
     State(app): State<Arc<App>>,
-    headers: HeaderMap,
+    LastEventId(last): LastEventId,
     look: Look<Caller, FollowEvents>,
 ) -> Result<Follow, ApiError> {
     app.caught_up(&look, &[workspaces::NAME]).await?;
     // Before anything is read: what is committed from now on wakes this listener.
     let (head, shutdown) = (app.log.subscribe(), app.shutdown());
     let now = app.log.head().await?;
-    let cursor = resume(&headers, now.epoch, now.position)?;
+    let cursor = resume(last.as_deref(), now.epoch, now.position)?;
     // A filter out of the caller's reach is refused now, with a status, and not by a stream that stays silent.
     app.filter(&look.by, &look.input).await?;
     let (by, asked, page) = (look.by, look.input, VecDeque::new());
@@ -137,17 +143,33 @@ impl Listener {
 }
 
 /// Where to go on: after the entry that the client saw last, or at the end of the log.
-fn resume(headers: &HeaderMap, epoch: i64, head: i64) -> Result<i64, ApiError> {
-    const NAME: &str = "Last-Event-ID";
-    let Some(given) = headers.get(NAME) else { return Ok(head) };
-    let complaint = || ApiError::validation(vec![BadField::new(NAME, "must be epoch-position, as it was sent")]);
-    let (given_epoch, position) = given.to_str().ok().and_then(|text| text.split_once('-')).ok_or_else(complaint)?;
+fn resume(last: Option<&str>, epoch: i64, head: i64) -> Result<i64, ApiError> {
+    let Some(last) = last else { return Ok(head) };
+    let complaint =
+        || ApiError::validation(vec![BadField::new(LAST_EVENT_ID, "must be epoch-position, as it was sent")]);
+    let (given_epoch, position) = last.split_once('-').ok_or_else(complaint)?;
     let number = |text: &str| text.parse::<i64>().ok().filter(|it| *it >= 0).ok_or_else(complaint);
     let (given_epoch, position) = (number(given_epoch)?, number(position)?);
     if given_epoch != epoch || position > head {
         return Err(ApiError::new(Code::CursorStale, "the log was restored since; read the timeline anew"));
     }
     Ok(position)
+}
+
+impl<S: Sync> FromRequestParts<S> for LastEventId {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let last = parts.headers.get(LAST_EVENT_ID);
+        Ok(Self(last.map(|it| it.to_str().unwrap_or_default().to_owned())))
+    }
+}
+
+impl OperationInput for LastEventId {
+    fn operation_input(_: &mut GenContext, operation: &mut Operation) {
+        let cursor = json!({ "type": "string", "pattern": "^[0-9]+-[0-9]+$" });
+        document_header(operation, LAST_EVENT_ID, "Goes on after this entry.", cursor);
+    }
 }
 
 impl IntoResponse for Follow {
@@ -168,18 +190,16 @@ impl OperationOutput for Follow {
 mod tests {
     use super::*;
 
-    fn resumed(last_event_id: &str) -> Result<i64, ()> {
-        let headers =
-            HeaderMap::from_iter([("last-event-id".parse().expect("a name"), last_event_id.parse().expect("a value"))]);
-        resume(&headers, 3, 100).map_err(drop)
+    fn resumed(last: Option<&str>) -> Result<i64, ()> {
+        resume(last, 3, 100).map_err(drop)
     }
 
     #[test]
     fn a_listener_goes_on_after_what_it_saw_last() {
-        assert_eq!(resume(&HeaderMap::new(), 3, 100).map_err(drop), Ok(100));
-        assert_eq!(resumed("3-42"), Ok(42));
+        assert_eq!(resumed(None), Ok(100));
+        assert_eq!(resumed(Some("3-42")), Ok(42));
         for wrong in ["2-42", "3-101", "42", "3-", "-3-4", "3-x", "3-4-5", ""] {
-            assert_eq!(resumed(wrong), Err(()), "{wrong}");
+            assert_eq!(resumed(Some(wrong)), Err(()), "{wrong}");
         }
     }
 }

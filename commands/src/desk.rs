@@ -195,6 +195,7 @@ impl Refusals {
             CommitError::ScopeNotEmpty { scope } => Meaning::NotEmpty(scope.clone()),
             CommitError::ClaimNotHeld { claim, holder } => Meaning::NotHeld(claim.clone(), holder.clone()),
             CommitError::EmailTaken => return Some(Refusal::EmailTaken),
+            CommitError::GithubIdentityTaken => return Some(Refusal::GithubIdentityTaken),
             CommitError::Conflict { .. }
             | CommitError::KeyUsed(_)
             | CommitError::Malformed(_)

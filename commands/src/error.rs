@@ -24,6 +24,9 @@ pub enum Refusal {
     /// Another account has this e-mail address.
     #[error("this e-mail address belongs to an account")]
     EmailTaken,
+    /// The GitHub identity opens another account.
+    #[error("this GitHub identity belongs to an account")]
+    GithubIdentityTaken,
 }
 
 /// Why a decision did not come to an end.

@@ -34,6 +34,13 @@ impl Accounts<'_> {
         self.0.first(query).await?.map(|row| account(&row, 0)).transpose()
     }
 
+    /// The account that a GitHub identity opens.
+    pub async fn by_github_id(&self, github_id: i64) -> Result<Option<Account>, StoreError> {
+        let linked = "where user_id = (select user_id from github_identities where github_id = $1)";
+        let query = Query::new(format!("{ACCOUNT} {linked}")).bind(github_id);
+        self.0.first(query).await?.map(|row| account(&row, 0)).transpose()
+    }
+
     /// The session whose cookie has this hash, expired or not.
     pub async fn session(&self, token_hash: &[u8]) -> Result<Option<KnownSession>, StoreError> {
         let query = Query::new(

@@ -62,6 +62,7 @@ struct Touched {
     empty_scopes: HashSet<String>,
     keys: HashSet<CommandKey>,
     emails: HashSet<String>,
+    github_ids: HashSet<i64>,
 }
 
 impl Batch {
@@ -97,6 +98,7 @@ impl Touched {
             || !self.claims.is_disjoint(&other.claims)
             || !self.keys.is_disjoint(&other.keys)
             || !self.emails.is_disjoint(&other.emails)
+            || !self.github_ids.is_disjoint(&other.github_ids)
     }
 
     fn add(&mut self, other: Self) {
@@ -105,6 +107,7 @@ impl Touched {
         self.empty_scopes.extend(other.empty_scopes);
         self.keys.extend(other.keys);
         self.emails.extend(other.emails);
+        self.github_ids.extend(other.github_ids);
     }
 }
 
@@ -124,8 +127,17 @@ fn touched_by(commit: &Commit) -> (Touched, Touched) {
     }
     written.keys.extend(commit.remember.iter().map(|remember| remember.key.clone()));
     for row in &commit.rows {
-        if let RowChange::AddAccount(account) = row {
-            written.emails.insert(account.email.clone());
+        match row {
+            RowChange::AddAccount(account) => drop(written.emails.insert(account.email.clone())),
+            RowChange::LinkGithub(identity) => drop(written.github_ids.insert(identity.github_id)),
+            RowChange::SuspendAccount { .. }
+            | RowChange::ForgetPassword { .. }
+            | RowChange::AddSession(_)
+            | RowChange::RemoveSession { .. }
+            | RowChange::RemoveSessionsOf { .. }
+            | RowChange::IssueCredential(_)
+            | RowChange::SetAgentStanding { .. }
+            | RowChange::RevokeCredentials { .. } => {}
         }
     }
     (written, read)

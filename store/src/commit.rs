@@ -161,6 +161,9 @@ pub enum CommitError {
     /// Another account has this e-mail address.
     #[error("this e-mail address belongs to an account")]
     EmailTaken,
+    /// The GitHub identity opens an account already.
+    #[error("this GitHub identity belongs to an account")]
+    GithubIdentityTaken,
     /// The commit itself makes no sense: a stream twice, an append of nothing, JSON that is not JSON.
     #[error("malformed commit: {0}")]
     Malformed(String),

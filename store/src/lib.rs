@@ -40,5 +40,5 @@ pub use event::{NewEvent, StoredEvent, StreamId};
 pub use log::EventLog;
 pub use open::{Access, Location, Settings, Stores};
 pub use read::{Head, LogStats, TypeCount};
-pub use rows::{Account, Credential, RowChange, SignInSession};
+pub use rows::{Account, Credential, GithubIdentity, RowChange, SignInSession};
 pub use verify::{Finding, VerifyReport};

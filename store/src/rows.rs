@@ -14,6 +14,13 @@ pub enum RowChange {
         /// True to suspend, false to let in again.
         suspended: bool,
     },
+    /// The account has no password any more.
+    ForgetPassword {
+        /// Whose password.
+        user_id: Uuid,
+    },
+    /// A way in through GitHub. Refused with `GithubIdentityTaken` when it opens an account already.
+    LinkGithub(GithubIdentity),
     /// A browser's signed-in session.
     AddSession(SignInSession),
     /// Signs one browser out.
@@ -61,6 +68,19 @@ pub struct Account {
     pub created_at: i64,
     /// Microseconds since 1970.
     pub updated_at: i64,
+}
+
+/// Who somebody is on GitHub, and whose account that opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GithubIdentity {
+    /// GitHub's own number for the person; unique, and never given to another one, as a login may be.
+    pub github_id: i64,
+    /// Whose account it opens.
+    pub user_id: Uuid,
+    /// What the person was called there when the two were linked.
+    pub login: String,
+    /// Microseconds since 1970.
+    pub linked_at: i64,
 }
 
 /// A browser's signed-in session.

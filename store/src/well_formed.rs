@@ -32,12 +32,17 @@ pub(crate) fn check(commit: &Commit) -> Result<(), String> {
     if let Some(twice) = commit.takes.iter().find(|take| !taken.insert(&take.claim)) {
         return Err(format!("{}/{} is taken twice", twice.claim.scope, twice.claim.key));
     }
-    let mut emails = HashSet::new();
+    let (mut emails, mut github_ids) = (HashSet::new(), HashSet::new());
     for row in &commit.rows {
         if let RowChange::AddAccount(account) = row
             && !emails.insert(&account.email)
         {
             return Err("an e-mail address is added twice".to_owned());
+        }
+        if let RowChange::LinkGithub(identity) = row
+            && !github_ids.insert(identity.github_id)
+        {
+            return Err("a GitHub identity is linked twice".to_owned());
         }
     }
     // PostgreSQL holds no NUL in text, so neither store does.
@@ -98,9 +103,11 @@ fn row_texts(row: &RowChange) -> Vec<&str> {
             let optional = [it.avatar_url.as_deref(), it.password_hash.as_deref()];
             [it.email.as_str(), &it.name].into_iter().chain(optional.into_iter().flatten()).collect()
         }
+        RowChange::LinkGithub(it) => vec![&it.login],
         RowChange::IssueCredential(it) => vec![&it.standing],
         RowChange::SetAgentStanding { standing, .. } => vec![standing],
         RowChange::SuspendAccount { .. }
+        | RowChange::ForgetPassword { .. }
         | RowChange::AddSession(_)
         | RowChange::RemoveSession { .. }
         | RowChange::RemoveSessionsOf { .. }

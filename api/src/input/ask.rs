@@ -58,15 +58,26 @@ impl<P: Principal, T: Input> FromRequest<Arc<App>> for AskByQuery<P, T> {
         let by = admit::<P>(&parts)?;
         let query = params_value::<T>(&parts.uri)?;
         let body = read_json(request, app.settings.body_limit_bytes).await?;
-        let value = match body {
-            None => query,
-            Some(body) if parts.uri.query().unwrap_or_default().is_empty() => body,
-            Some(_) => {
-                return Err(ApiError::validation(vec![BadField::new("body", "must be empty beside a query string")]));
-            }
-        };
-        assemble(app, by, &parts, value).map(Self)
+        assemble(app, by, &parts, merge(query, body)?).map(Self)
     }
+}
+
+/// What the query string and the body say together; where both say something, they must say the same.
+fn merge(query: Value, body: Option<Value>) -> Result<Value, ApiError> {
+    let (mut fields, body) = match (query, body) {
+        (query, None) => return Ok(query),
+        (Value::Object(query), Some(Value::Object(body))) => (query, body),
+        (_, Some(body)) => return Ok(body),
+    };
+    let mut twice = Vec::new();
+    for (name, value) in body {
+        if fields.get(&name).is_some_and(|given| *given != value) {
+            twice.push(BadField::new(name, "is one thing in the query string and another in the body"));
+        } else {
+            fields.insert(name, value);
+        }
+    }
+    if twice.is_empty() { Ok(Value::Object(fields)) } else { Err(ApiError::validation(twice)) }
 }
 
 fn clone_parts(request: Request) -> (Parts, Request) {
@@ -107,7 +118,7 @@ impl<P: Principal, T: Input> OperationInput for Ask<P, T> {
 impl<P: Principal, T: Input> OperationInput for AskByQuery<P, T> {
     fn operation_input(context: &mut GenContext, operation: &mut Operation) {
         document_ask::<P>(operation);
-        document_params::<T>(operation);
+        document_params::<T>(operation, false);
         document_body::<T>(context, operation, false);
     }
 }

@@ -40,9 +40,14 @@ impl<P: Principal, T: Input> FromRequestParts<Arc<App>> for Look<P, T> {
 impl<P: Principal, T: Input> OperationInput for Look<P, T> {
     fn operation_input(_: &mut GenContext, operation: &mut Operation) {
         P::document(operation);
-        document_params::<T>(operation);
+        document_params::<T>(operation, true);
         let about = "Answers only from read models that have seen this position.";
-        document_header(operation, "X-Min-Position", about, json!({ "type": "integer", "minimum": 0 }));
+        document_header(
+            operation,
+            "X-Min-Position",
+            about,
+            json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX }),
+        );
         document_codes(operation, &[Code::ValidationError]);
     }
 }

@@ -1,7 +1,9 @@
 //! Commands on people: events that hold only an id, rows that hold the rest.
 
 mod sign_up;
+mod sign_up_with_github;
 mod suspend;
 
 pub use sign_up::SignUp;
+pub use sign_up_with_github::SignUpWithGithub;
 pub use suspend::SetSuspended;

@@ -31,6 +31,8 @@ enum Reason {
     NotEmpty { scope: String },
     #[serde(rename = "email")]
     Email,
+    #[serde(rename = "github identity")]
+    GithubIdentity,
 }
 
 impl PostgresAppender {
@@ -87,6 +89,7 @@ impl From<Reason> for CommitError {
             }
             Reason::NotEmpty { scope } => Self::ScopeNotEmpty { scope },
             Reason::Email => Self::EmailTaken,
+            Reason::GithubIdentity => Self::GithubIdentityTaken,
         }
     }
 }

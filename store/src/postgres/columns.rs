@@ -207,6 +207,12 @@ fn row(change: &RowChange) -> (&'static str, Value) {
         RowChange::SuspendAccount { user_id, suspended } => {
             ("suspend account", json!({"user_id": user_id.to_string(), "suspended": i64::from(*suspended)}))
         }
+        RowChange::ForgetPassword { user_id } => ("forget password", json!({"user_id": user_id.to_string()})),
+        RowChange::LinkGithub(it) => (
+            "link github",
+            json!({"github_id": it.github_id, "user_id": it.user_id.to_string(), "login": it.login,
+                   "linked_at": it.linked_at}),
+        ),
         RowChange::AddSession(it) => (
             "add session",
             json!({"session_id": it.session_id.to_string(), "user_id": it.user_id.to_string(),

@@ -12,6 +12,13 @@ pub(super) fn refusal(log: &Transaction<'_>, rows: &[RowChange]) -> rusqlite::Re
         {
             return Ok(Some(CommitError::EmailTaken));
         }
+        if let RowChange::LinkGithub(identity) = row
+            && log
+                .prepare_cached("select 1 from github_identities where github_id = ?1")?
+                .exists([identity.github_id])?
+        {
+            return Ok(Some(CommitError::GithubIdentityTaken));
+        }
     }
     Ok(None)
 }
@@ -38,6 +45,14 @@ pub(super) fn apply(log: &Transaction<'_>, row: &RowChange) -> rusqlite::Result<
         RowChange::SuspendAccount { user_id, suspended } => log
             .prepare_cached("update accounts set suspended = ?2 where user_id = ?1")?
             .execute(params![user_id.to_string(), suspended])?,
+        RowChange::ForgetPassword { user_id } => log
+            .prepare_cached("update accounts set password_hash = null where user_id = ?1")?
+            .execute([user_id.to_string()])?,
+        RowChange::LinkGithub(it) => log
+            .prepare_cached(
+                "insert into github_identities (github_id, user_id, login, linked_at) values (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![it.github_id, it.user_id.to_string(), it.login, it.linked_at])?,
         RowChange::AddSession(it) => log
             .prepare_cached(
                 "insert into sign_in_sessions (session_id, user_id, token_hash, created_at, expires_at)

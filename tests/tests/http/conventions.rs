@@ -16,6 +16,7 @@ both_stores!(
     answers_are_for_the_caller_alone,
     a_command_is_traced_from_its_headers,
     a_request_has_an_id,
+    a_request_that_takes_too_long_is_unavailable,
 );
 
 async fn an_unknown_route_is_not_found(bench: Bench) {
@@ -119,4 +120,13 @@ async fn a_request_has_an_id(bench: Bench) {
     assert!(answer.header("x-request-id").unwrap().parse::<Uuid>().is_ok());
     let given = server.nobody().with("X-Request-ID", "from-the-proxy").get("/nothing").await;
     assert_eq!(given.header("x-request-id"), Some("from-the-proxy"));
+}
+
+async fn a_request_that_takes_too_long_is_unavailable(bench: Bench) {
+    let mut settings = muster_tests::server::settings();
+    settings.request_timeout = std::time::Duration::ZERO;
+    let server = Server::start_with(bench, settings).await;
+    let answer = server.nobody().post("/api/auth/signup", &muster_tests::server::sign_up("ada")).await;
+    assert_eq!(answer.refused(503, "UNAVAILABLE").header("retry-after"), Some("1"));
+    server.nobody().get("/health/live").await.ok();
 }

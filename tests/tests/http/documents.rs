@@ -112,6 +112,10 @@ async fn requests_are_documented_as_they_are_checked(bench: Bench) {
     assert_eq!((&limit["in"], &limit["schema"]["maximum"]), (&json!("query"), &json!(100)));
     let answer = &api["paths"]["/api/project.get"]["get"]["responses"]["200"]["content"]["application/json"]["schema"];
     let required = answer["properties"]["project"]["required"].as_array().unwrap();
+    let event = &api["paths"]["/api/event.get"]["get"]["responses"]["200"]["content"]["application/json"]["schema"];
+    let event = &event["properties"]["event"];
+    assert_eq!(event["properties"]["sessionId"]["type"], json!(["string", "null"]));
+    assert!(event["required"].as_array().unwrap().contains(&json!("sessionId")));
     assert!(required.contains(&json!("description")) && !required.contains(&json!("deletedAt")));
 }
 
