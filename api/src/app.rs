@@ -11,7 +11,7 @@ use store::{Clock, EventLog, StoreError, StreamId};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::auth::{Principal, Secrets, Throttle, passwords};
+use crate::auth::{Github, Principal, Secrets, Throttle, passwords};
 use crate::error::ApiError;
 use crate::input::Look;
 use crate::limits::{Limiter, Limits};
@@ -39,6 +39,8 @@ pub struct HttpSettings {
     pub limits: Limits,
     /// What session cookies are hashed with; without, one that is kept beside the log.
     pub session_secret: Option<String>,
+    /// Lets people sign in with GitHub.
+    pub github: Option<Github>,
     /// The largest body of a command.
     pub body_limit_bytes: usize,
     /// The longest that a request may take.
@@ -52,7 +54,8 @@ impl Default for HttpSettings {
         Self {
             limits: Limits::default(),
             session_secret: None,
-            body_limit_bytes: 256 * 1024,
+            github: None,
+            body_limit_bytes: 1024 * 1024,
             request_timeout: Duration::from_secs(30),
             patience: Duration::from_secs(2),
         }

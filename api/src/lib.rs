@@ -48,7 +48,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use app::{App, HttpSettings, Parts};
-pub use auth::{keys, passwords};
+pub use auth::{Github, GithubSettings, keys, passwords};
 pub use code::Code;
 pub use error::ApiError;
 pub use limits::Limits;
@@ -64,6 +64,11 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(from_fn(layers::harden))
         .layer(from_fn(layers::observe))
         .with_state(app)
+}
+
+/// Gives TLS its cryptography, for the whole process; again does nothing. Clients panic without.
+pub fn install_tls() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// The OpenAPI document of everything that the server answers.

@@ -7,5 +7,6 @@ use clap::Parser;
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    api::install_tls();
     api::cli::run(Cli::parse()).await
 }

@@ -6,6 +6,7 @@
 //! | [`stores`] | one test, run on SQLite and on PostgreSQL: [`both_stores!`] and [`stores::Bench`] |
 //! | [`commits`] | short ways to write streams, events, claims and commits |
 //! | [`fleet`] | an owner who makes workspaces, projects and agents with real commands |
+//! | [`github`] | a stand-in for GitHub, where people sign in and programs ask who they are |
 //! | [`model`] | the log's contract in its plainest form, for property tests |
 //! | [`server`] | the HTTP side in this process on a port of its own, and a client that knows its words |
 //! | [`muster`] | the built binary as a child process: [`at_both_homes!`] and [`muster::Muster`] |
@@ -16,8 +17,16 @@
 
 pub mod commits;
 pub mod fleet;
+pub mod github;
 pub mod model;
 pub mod muster;
 pub mod postgres;
 pub mod server;
 pub mod stores;
+
+/// Makes clients that reach this machine alone: past any proxy, without TLS, and by no redirect that the test does not see.
+pub fn http_client() -> reqwest::ClientBuilder {
+    api::install_tls();
+    // Reading the system's certificates takes longer than most tests.
+    reqwest::Client::builder().no_proxy().tls_certs_only([]).redirect(reqwest::redirect::Policy::none())
+}

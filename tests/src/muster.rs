@@ -212,7 +212,7 @@ impl Muster {
     }
 
     async fn ready(&self) {
-        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+        let http = crate::http_client().build().expect("a client");
         wait_until("the server is ready", async || {
             http.get(self.url("/health/ready")).send().await.is_ok_and(|it| it.status().is_success())
         })

@@ -103,7 +103,7 @@ impl Server {
 
     /// Somebody whom the server does not know.
     pub fn nobody(&self) -> Client {
-        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+        let http = crate::http_client().build().expect("a client");
         Client { http, base: format!("http://{}", self.address), headers: vec![] }
     }
 

@@ -18,10 +18,15 @@ pub(super) fn token(headers: &HeaderMap) -> Option<String> {
 
 /// Sets the session cookie for as long as the session lasts.
 pub(super) fn set(parts: &Parts, token: &str, max_age_seconds: i64) -> HeaderValue {
-    // Browsers treat loopback as safe, but some refuse to keep a secure cookie there over plain HTTP.
-    let secure = if is_loopback(host(parts).unwrap_or_default()) { "" } else { "; Secure" };
+    let secure = secure(parts);
     let cookie = format!("{NAME}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={max_age_seconds}{secure}");
     HeaderValue::from_str(&cookie).expect("a token has only hex digits")
+}
+
+/// Keeps a cookie to HTTPS, except on loopback: browsers treat that as safe, but some refuse to keep a secure cookie
+/// there over plain HTTP.
+pub(super) fn secure(parts: &Parts) -> &'static str {
+    if is_loopback(host(parts).unwrap_or_default()) { "" } else { "; Secure" }
 }
 
 /// Removes the session cookie.
@@ -51,7 +56,7 @@ pub(crate) fn check_same_origin(parts: &Parts) -> Result<(), ApiError> {
 }
 
 /// The host and port that the client asked for: a header in HTTP/1, part of the URI in HTTP/2.
-fn host(parts: &Parts) -> Option<&str> {
+pub(super) fn host(parts: &Parts) -> Option<&str> {
     let header = parts.headers.get(header::HOST).and_then(|it| it.to_str().ok());
     header.or_else(|| parts.uri.authority().map(|it| it.as_str()))
 }

@@ -33,6 +33,11 @@ impl Secrets {
         keyed(&self.sessions, token)
     }
 
+    /// What nobody can make of a text without the secret, for one purpose: 64 hex digits that may be shown.
+    pub(crate) fn sign(&self, purpose: &str, text: &str) -> String {
+        hex::encode(keyed(&keyed(&self.sessions, purpose), text))
+    }
+
     /// What is stored of an agent's key.
     pub(crate) fn hash_key(&self, key: &str) -> Vec<u8> {
         keyed(&self.keys, key)
@@ -90,13 +95,21 @@ fn random_text(length: usize) -> String {
 }
 
 #[cfg(test)]
+impl Secrets {
+    /// Secrets that a test can make again.
+    pub(super) fn fixed(seed: u8) -> Self {
+        Self { sessions: vec![seed; 32], keys: vec![seed + 100; 32] }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use uuid::Uuid;
 
     use super::*;
 
     fn secrets() -> Secrets {
-        Secrets { sessions: vec![1; 32], keys: vec![2; 32] }
+        Secrets::fixed(1)
     }
 
     fn key() -> String {

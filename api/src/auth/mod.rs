@@ -1,6 +1,7 @@
 //! Signing up, in and out, and who is calling.
 
 mod cookie;
+mod github;
 mod identity;
 pub mod keys;
 pub mod passwords;
@@ -26,6 +27,7 @@ use store::{Account, Commit, KnownSession, RowChange, SignInSession, from_micros
 use uuid::Uuid;
 
 pub(crate) use cookie::check_same_origin;
+pub use github::{Github, GithubSettings};
 pub(crate) use identity::{Caller, Identity, Owner, Principal, address_of, identify};
 pub(crate) use keys::Secrets;
 pub(crate) use throttle::Throttle;
@@ -113,6 +115,7 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         .api_route("/auth/login", post_with(log_in, route("auth", "Sign in", log_in_codes)))
         .api_route("/auth/logout", post_with(log_out, route("auth", "Sign out", &[Code::CrossSiteRequest])))
         .api_route("/auth/session", get_with(session, route("auth", "Who is signed in", &[])))
+        .merge(github::routes())
 }
 
 async fn sign_up(State(app): State<Arc<App>>, knock: Knock<SignUpInput>) -> Result<Answer<SignedIn>, ApiError> {

@@ -18,10 +18,17 @@ enum LogFormat {
 #[derive(Debug, Args)]
 pub(super) struct LoggingArgs {
     /// The form of log lines
-    #[arg(long, global = true, env = "MUSTER_LOG_FORMAT", value_enum, default_value = "pretty")]
+    #[arg(
+        long,
+        global = true,
+        env = "MUSTER_LOG_FORMAT",
+        value_name = "MUSTER_LOG_FORMAT",
+        value_enum,
+        default_value = "pretty"
+    )]
     log_format: LogFormat,
     /// What to log: error, warn, info, debug, or per module (info,store=debug)
-    #[arg(long, global = true, env = "MUSTER_LOG", default_value = "info,sqlx=warn")]
+    #[arg(long, global = true, env = "MUSTER_LOG", value_name = "MUSTER_LOG", default_value = "info,sqlx=warn")]
     log_filter: String,
 }
 

@@ -1,6 +1,7 @@
 //! The command line: one subcommand per file, exit codes that mean something.
 
 mod admin;
+mod github;
 mod log;
 mod logging;
 mod output;
@@ -18,6 +19,8 @@ pub use settings::StoreArgs;
 
 /// A check found something wrong: differences, tampering, parked streams.
 const FOUND: u8 = 1;
+/// A setting is wrong; clap ends with the same.
+const SETTING: u8 = 2;
 /// The store cannot be used: away, in use by another server, damaged, or made by a newer muster.
 const STORE: u8 = 3;
 /// Something else failed.
@@ -29,6 +32,7 @@ const FAILED: u8 = 4;
     name = "muster",
     version,
     max_term_width = 110,
+    flatten_help = true,
     after_help = "Every option can also be set by the environment variable named beside it; the option wins.\n\n\
         Exit codes: 0 done; 1 a check found something wrong; 2 wrong usage or settings; 3 the store cannot be used;\n\
         4 something else failed; 74 the log could not be written, so the server stopped before acknowledging anything more."
@@ -45,7 +49,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the server
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
     /// Look at, rebuild and verify read models
     #[command(subcommand)]
     Projections(projections::ProjectionsCommand),
@@ -65,6 +69,8 @@ enum Failure {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{0}")]
+    Setting(String),
+    #[error("{0}")]
     Found(String),
     #[error(transparent)]
     Other(#[from] anyhow::Error),
@@ -74,7 +80,7 @@ enum Failure {
 pub async fn run(cli: Cli) -> ExitCode {
     logging::start(&cli.logging);
     let ended = match cli.command {
-        Command::Serve(args) => serve::run(&cli.store, args).await,
+        Command::Serve(args) => serve::run(&cli.store, *args).await,
         Command::Projections(command) => projections::run(&cli.store, command).await,
         Command::Log(command) => log::run(&cli.store, command).await,
         Command::Admin(command) => admin::run(&cli.store, command).await,
@@ -86,6 +92,7 @@ pub async fn run(cli: Cli) -> ExitCode {
             output::complain(&failure);
             ExitCode::from(match failure {
                 Failure::Found(_) => FOUND,
+                Failure::Setting(_) => SETTING,
                 Failure::Store(_) => STORE,
                 Failure::Other(_) => FAILED,
             })

@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
+use super::github::GithubArgs;
 use super::{Failure, StoreArgs, output};
 use crate::{App, HttpSettings, Limits, Parts, demo};
 
@@ -26,26 +27,30 @@ const CATCH_UP: Duration = Duration::from_secs(2);
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     /// The port to listen on; 0 takes a free one
-    #[arg(long, env = "API_PORT", default_value_t = 3001)]
+    #[arg(long, env = "API_PORT", value_name = "API_PORT", default_value_t = 3001)]
     port: u16,
     /// The address to listen on; 0.0.0.0 for every network
-    #[arg(long, env = "API_HOST", default_value = "127.0.0.1")]
+    #[arg(long, env = "API_HOST", value_name = "API_HOST", default_value = "127.0.0.1")]
     host: IpAddr,
     /// Fill an empty log with two weeks of a small fleet, and print a login and a key to try
     #[arg(long)]
     demo: bool,
     /// Requests a minute, as owner=100,agent=60,address=300, or off
-    #[arg(long, env = "MUSTER_RATE_LIMITS", default_value = "owner=100,agent=60", value_parser = Limits::parse)]
+    #[arg(long, env = "MUSTER_RATE_LIMITS", value_name = "MUSTER_RATE_LIMITS", default_value = "owner=100,agent=60", value_parser = Limits::parse)]
     rate_limits: Limits,
     /// The secret that GitHub signs its webhooks with; accepted now, used once webhooks are served
     #[arg(long, env = "GITHUB_WEBHOOK_SECRET", hide_env_values = true)]
     github_webhook_secret: Option<String>,
     /// Keys the hashes of session cookies, at least 32 characters; made on first start and kept when not given
-    #[arg(long, env = "SESSION_SECRET", hide_env_values = true, value_parser = session_secret)]
+    #[arg(long, env = "SESSION_SECRET", hide_env_values = true)]
     session_secret: Option<String>,
+    #[command(flatten)]
+    github: GithubArgs,
 }
 
 pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failure> {
+    let github = args.github.github()?;
+    check_session_secret(args.session_secret.as_ref())?;
     let clock = Clock::default();
     let stores = store.open(Access::Serve, clock.clone()).await?;
     let engine = Arc::new(Engine::start(
@@ -56,8 +61,12 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     ));
     let executor = Arc::new(Executor::new(Arc::clone(&stores.log)));
     let reactors = Runner::start(reactors::all(), Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
-    let settings =
-        HttpSettings { limits: args.rate_limits, session_secret: args.session_secret, ..HttpSettings::default() };
+    let settings = HttpSettings {
+        limits: args.rate_limits,
+        session_secret: args.session_secret,
+        github,
+        ..HttpSettings::default()
+    };
     let parts = Parts {
         log: Arc::clone(&stores.log),
         views: stores.views.clone(),
@@ -160,9 +169,12 @@ async fn sweep(log: Arc<EventLog>) {
     }
 }
 
-fn session_secret(text: &str) -> Result<String, String> {
-    if text.chars().count() < 32 {
-        return Err("SESSION_SECRET must have at least 32 characters".to_owned());
+/// Checked here and not by clap, which would print it.
+fn check_session_secret(secret: Option<&String>) -> Result<(), Failure> {
+    match secret {
+        Some(text) if text.chars().count() < 32 => {
+            Err(Failure::Setting("SESSION_SECRET (--session-secret) must have at least 32 characters".to_owned()))
+        }
+        Some(_) | None => Ok(()),
     }
-    Ok(text.to_owned())
 }

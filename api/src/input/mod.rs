@@ -15,6 +15,7 @@ pub(crate) use ask::{Ask, AskByQuery};
 pub(crate) use body::read_json;
 pub(crate) use headers::visible;
 pub(crate) use look::Look;
+pub(crate) use params::read_params;
 pub(crate) use shape::{Shape, without_nulls};
 
 use schemars::JsonSchema;

@@ -8,7 +8,7 @@ use super::{Input, Shape};
 use crate::error::{ApiError, BadField};
 
 /// The query string as a request type; every bad parameter is named at once.
-pub(super) fn read_params<T: Input>(uri: &Uri) -> Result<T, ApiError> {
+pub(crate) fn read_params<T: Input>(uri: &Uri) -> Result<T, ApiError> {
     super::read(params_value::<T>(uri)?)
 }
 

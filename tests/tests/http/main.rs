@@ -5,6 +5,7 @@ mod agents;
 mod bad_input;
 mod conventions;
 mod documents;
+mod github_sign_in;
 mod limits;
 mod projects;
 mod repeats;

@@ -3,7 +3,7 @@
 use muster_tests::both_stores;
 use muster_tests::commits::{Build, account, one, stream};
 use muster_tests::stores::Bench;
-use store::{Account, Commit, CommitError, Credential, RowChange, SignInSession};
+use store::{Account, Commit, CommitError, Credential, GithubIdentity, RowChange, SignInSession};
 use uuid::Uuid;
 
 both_stores! {
@@ -14,6 +14,11 @@ both_stores! {
     a_commit_of_rows_only_takes_no_position,
     any_text_survives_in_an_account,
     a_suspended_account_may_be_let_in_again,
+    a_github_identity_opens_the_account_it_is_linked_to,
+    a_github_identity_opens_one_account,
+    of_many_that_link_one_github_identity_one_does,
+    a_github_identity_is_linked_once_in_a_commit,
+    a_forgotten_password_is_gone_and_nothing_else,
     a_session_is_found_by_its_token,
     signing_out_removes_one_session,
     signing_out_everywhere_removes_all_sessions_of_a_person,
@@ -91,6 +96,65 @@ async fn a_suspended_account_may_be_let_in_again(bench: Bench) {
         bench.commit(Commit::of_rows(vec![change])).await.unwrap();
         assert_eq!(by_email(&bench, &ada.email).await.unwrap().suspended, suspended);
     }
+}
+
+async fn a_github_identity_opens_the_account_it_is_linked_to(mut bench: Bench) {
+    let ada = account("ada@example.org");
+    let commit = one(&stream("a"), 0).row(RowChange::AddAccount(ada.clone())).row(link(&ada, i64::MAX));
+    bench.commit(commit).await.unwrap();
+    // One person may come in as several.
+    bench.commit(Commit::of_rows(vec![link(&ada, 2)])).await.unwrap();
+    bench.reopen().await;
+    for github_id in [i64::MAX, 2] {
+        assert_eq!(by_github_id(&bench, github_id).await, Some(ada.clone()));
+    }
+    assert_eq!(by_github_id(&bench, 3).await, None);
+}
+
+async fn a_github_identity_opens_one_account(bench: Bench) {
+    let (ada, bob) = (account("ada@example.org"), account("bob@example.org"));
+    bench.commit(Commit::of_rows(vec![RowChange::AddAccount(ada.clone()), link(&ada, 1)])).await.unwrap();
+    let second = one(&stream("a"), 0).row(RowChange::AddAccount(bob.clone())).row(link(&bob, 1));
+    assert_eq!(bench.commit(second).await, Err(CommitError::GithubIdentityTaken));
+    assert_eq!(bench.commit(Commit::of_rows(vec![link(&ada, 1)])).await, Err(CommitError::GithubIdentityTaken));
+    assert_eq!(bench.everything().await, []);
+    assert_eq!(by_email(&bench, &bob.email).await, None);
+    assert_eq!(by_github_id(&bench, 1).await, Some(ada.clone()));
+    // Where both are taken, the row that comes first says why.
+    let both = Commit::of_rows(vec![link(&bob, 1), RowChange::AddAccount(account("ada@example.org"))]);
+    assert_eq!(bench.commit(both).await, Err(CommitError::GithubIdentityTaken));
+    let both = Commit::of_rows(vec![RowChange::AddAccount(account("ada@example.org")), link(&bob, 1)]);
+    assert_eq!(bench.commit(both).await, Err(CommitError::EmailTaken));
+}
+
+async fn of_many_that_link_one_github_identity_one_does(bench: Bench) {
+    let people: Vec<Account> = (0..20).map(|n| account(&format!("{n}@example.org"))).collect();
+    let commits = people.iter().map(|it| {
+        bench.commit(Commit::of_rows(vec![RowChange::AddAccount(it.clone()), link(it, 1)]))
+    });
+    let outcomes = futures_util::future::join_all(commits).await;
+    let linked: Vec<usize> = (0..20).filter(|at| outcomes[*at].is_ok()).collect();
+    assert_eq!(linked.len(), 1, "{outcomes:?}");
+    let refused = outcomes.iter().filter(|it| **it == Err(CommitError::GithubIdentityTaken));
+    assert_eq!(refused.count(), 19, "{outcomes:?}");
+    assert_eq!(by_github_id(&bench, 1).await.as_ref(), Some(&people[linked[0]]));
+}
+
+async fn a_github_identity_is_linked_once_in_a_commit(bench: Bench) {
+    let ada = account("ada@example.org");
+    let twice = bench.commit(Commit::of_rows(vec![link(&ada, 1), link(&ada, 1)])).await;
+    assert!(matches!(twice, Err(CommitError::Malformed(_))), "{twice:?}");
+}
+
+async fn a_forgotten_password_is_gone_and_nothing_else(bench: Bench) {
+    let people = ["ada@example.org", "bob@example.org"]
+        .map(|email| Account { password_hash: Some("$argon2id$".into()), ..account(email) });
+    bench.commit(Commit::of_rows(people.clone().map(RowChange::AddAccount).to_vec())).await.unwrap();
+    let forget = RowChange::ForgetPassword { user_id: people[0].user_id };
+    bench.commit(Commit::of_rows(vec![forget])).await.unwrap();
+    let [ada, bob] = people;
+    assert_eq!(by_email(&bench, &ada.email).await, Some(Account { password_hash: None, ..ada }));
+    assert_eq!(by_email(&bench, &bob.email).await, Some(bob));
 }
 
 async fn a_session_is_found_by_its_token(bench: Bench) {
@@ -189,6 +253,11 @@ fn add(account: &Account) -> Commit {
     Commit::of_rows(vec![RowChange::AddAccount(account.clone())])
 }
 
+fn link(account: &Account, github_id: i64) -> RowChange {
+    let (user_id, login) = (account.user_id, "octo 'cat'".to_owned());
+    RowChange::LinkGithub(GithubIdentity { github_id, user_id, login, linked_at: 1 })
+}
+
 fn session(account: &Account, token: u8) -> SignInSession {
     SignInSession {
         session_id: Uuid::now_v7(),
@@ -225,6 +294,10 @@ async fn two_sessions(bench: &Bench) -> (Account, SignInSession, SignInSession) 
 
 async fn by_email(bench: &Bench, email: &str) -> Option<Account> {
     bench.log().accounts().by_email(email).await.unwrap()
+}
+
+async fn by_github_id(bench: &Bench, github_id: i64) -> Option<Account> {
+    bench.log().accounts().by_github_id(github_id).await.unwrap()
 }
 
 async fn key_of(bench: &Bench, agent: Uuid) -> Option<Credential> {

@@ -9,6 +9,7 @@ mod full_disk;
 mod kills;
 mod load;
 mod log_verify;
+mod logs;
 mod nodes;
 mod raw;
 mod stopping;

@@ -8,7 +8,7 @@ use muster_tests::stores::Kind;
 use serde_json::Value;
 
 use crate::checker::Found;
-use crate::client::{Client, Request};
+use crate::client::Client;
 use crate::demo::Tour;
 use crate::raw;
 
@@ -94,7 +94,7 @@ async fn answers(owner: &Client, head: i64) -> Vec<Value> {
         "/api/event.list?limit=100".to_owned(),
         "/api/event.list?limit=5&offset=10".to_owned(),
     ] {
-        answers.push(owner.must(Request::get(path).header("X-Min-Position", head)).await.body);
+        answers.push(owner.see(&path, head).await);
     }
     answers
 }
