@@ -25,8 +25,9 @@ use crate::input::{Input, Shape};
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| crate::openapi().to_string());
 
 const ABOUT: &str = "The system of record and control plane for fleets of AI coding agents. \
-    `GET` asks, every other method commands. A command answers with `X-Log-Position`; a query that sends it as \
-    `X-Min-Position` sees what the command did. An error is `{\"error\": {code, message, details, timestamp}}`.";
+    `GET` asks, every other method commands; GitHub's callback is the one exception. A command answers with \
+    `X-Log-Position`; a query that sends it as `X-Min-Position` sees what the command did. \
+    An error is `{\"error\": {code, message, details, timestamp}}`.";
 
 /// The document itself, as an answer.
 pub(crate) struct Document;

@@ -4,14 +4,19 @@
 use std::process::{Command, Output};
 
 const SUBCOMMANDS: [&str; 5] = ["serve", "projections", "log", "admin", "openapi"];
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 14] = [
     "API_HOST",
     "API_PORT",
     "DATABASE_URL",
+    "GITHUB_CLIENT_ID",
+    "GITHUB_CLIENT_SECRET",
     "GITHUB_WEBHOOK_SECRET",
     "MUSTER_DATA_DIR",
+    "MUSTER_GITHUB_API_URL",
+    "MUSTER_GITHUB_URL",
     "MUSTER_LOG",
     "MUSTER_LOG_FORMAT",
+    "MUSTER_PUBLIC_URL",
     "MUSTER_RATE_LIMITS",
     "SESSION_SECRET",
 ];
@@ -50,6 +55,11 @@ fn a_bad_setting_is_refused_by_its_name() {
         ("MUSTER_RATE_LIMITS", "owner=lots"),
         ("MUSTER_LOG_FORMAT", "rhymes"),
         ("SESSION_SECRET", "short"),
+        ("GITHUB_CLIENT_ID", "alone"),
+        ("GITHUB_CLIENT_SECRET", "alone"),
+        ("MUSTER_GITHUB_URL", "http://github.com"),
+        ("MUSTER_GITHUB_API_URL", "api"),
+        ("MUSTER_PUBLIC_URL", "https://muster.example/path"),
     ];
     for (name, value) in bad {
         let refused = muster(&["serve"], &[(name, value)]);
@@ -61,7 +71,11 @@ fn a_bad_setting_is_refused_by_its_name() {
 
 #[test]
 fn a_refused_secret_is_not_shown() {
-    for (name, value) in [("SESSION_SECRET", "hunter2"), ("DATABASE_URL", "mysql://ada:hunter2@localhost/muster")] {
+    for (name, value) in [
+        ("SESSION_SECRET", "hunter2"),
+        ("GITHUB_CLIENT_SECRET", "hunter2"),
+        ("DATABASE_URL", "mysql://ada:hunter2@localhost/muster"),
+    ] {
         let refused = muster(&["serve"], &[(name, value)]);
         assert_eq!(refused.status.code(), WRONG_USAGE);
         assert!(!format!("{refused:?}").contains("hunter2"), "{refused:?}");

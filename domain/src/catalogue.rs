@@ -2,7 +2,13 @@
 
 use crate::agent::AgentEvent;
 use crate::project::ProjectEvent;
+use crate::pull_request::PullRequestEvent;
+use crate::repository::RepositoryEvent;
+use crate::scorecard::ScorecardEvent;
+use crate::session::SessionEvent;
+use crate::task::TaskEvent;
 use crate::user::UserEvent;
+use crate::wiki::WikiEvent;
 use crate::workspace::WorkspaceEvent;
 
 /// One type of event, at the version that is written today.
@@ -20,7 +26,19 @@ pub struct EventKind {
 
 /// Every type of event, aggregate by aggregate.
 pub fn catalogue() -> Vec<EventKind> {
-    [UserEvent::KINDS, WorkspaceEvent::KINDS, ProjectEvent::KINDS, AgentEvent::KINDS].concat()
+    [
+        UserEvent::KINDS,
+        WorkspaceEvent::KINDS,
+        ProjectEvent::KINDS,
+        AgentEvent::KINDS,
+        SessionEvent::KINDS,
+        TaskEvent::KINDS,
+        WikiEvent::KINDS,
+        PullRequestEvent::KINDS,
+        RepositoryEvent::KINDS,
+        ScorecardEvent::KINDS,
+    ]
+    .concat()
 }
 
 /// Names the events of an aggregate once, for the log (`DomainEvent`) and for the catalogue (`KINDS`).

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::distinct::each_once;
 use crate::{AgentCode, AgentId, Settings};
 
 /// The setting that names an agent's GitHub account.
@@ -58,13 +59,7 @@ pub fn agent_of<'a>(
 
 /// The issues of the same repository that a title and a body name as `#123`: the title's first, each once.
 pub fn issue_references(title: &str, body: &str) -> Vec<i64> {
-    let mut found = vec![];
-    for number in references_in(title).chain(references_in(body)) {
-        if !found.contains(&number) {
-            found.push(number);
-        }
-    }
-    found
+    each_once(references_in(title).chain(references_in(body)))
 }
 
 fn references_in(text: &str) -> impl Iterator<Item = i64> {
@@ -100,7 +95,8 @@ mod tests {
 
     #[test]
     fn not_everything_with_a_number_sign_is_an_issue_of_this_repository() {
-        for text in ["acme/shop#12", "a#12", "&#12;", "##12", "#12a", "#", "#x", "#0", "# 12", "#99999999999999999999"] {
+        for text in ["acme/shop#12", "a#12", "&#12;", "##12", "#12a", "#", "#x", "#0", "# 12", "#99999999999999999999"]
+        {
             assert_eq!(issue_references(text, ""), [0_i64; 0], "{text}");
         }
     }

@@ -4,7 +4,11 @@
 //!
 //! - [`workspace`] is the aggregate to read first. Its `mod.rs` has the life of a workspace: state, events,
 //!   refusals. Beside it, one file per verb has the command, the decision and the decision's tests.
-//!   [`project`], [`agent`] and [`user`] are built the same way.
+//!   [`project`], [`agent`] and [`user`] are built the same way, and so is what agents do: [`session`] is the lease
+//!   under which they work, [`task`] what they work on, [`wiki`] what they write down.
+//! - [`pull_request`] and [`repository`] are what GitHub tells, [`github`] how to read it.
+//! - [`scores`] has the formulas for KPIs, trust and probation; [`scorecard`] is the aggregate that records them.
+//!   [`pull`] says what is new for an agent that starts.
 //! - [`Entity`] is what an aggregate adds to the cqrs-es traits: the tenant whose stream it is, and what an
 //!   event demands of other streams. A demand is made with a [`Claim`], and is checked inside the commit.
 //! - [`decode()`] turns a stored payload of any age into an event of today.
@@ -20,10 +24,13 @@ mod catalogue;
 mod claim;
 mod decode;
 mod difference;
+mod distinct;
 mod entity;
 #[cfg(test)]
 mod examples;
 mod ids;
+mod minutes;
+mod recent;
 mod repository_url;
 mod review;
 mod settings;
@@ -33,7 +40,15 @@ mod slug;
 pub mod agent;
 pub mod github;
 pub mod project;
+pub mod pull;
+pub mod pull_request;
+pub mod repository;
+pub mod scorecard;
+pub mod scores;
+pub mod session;
+pub mod task;
 pub mod user;
+pub mod wiki;
 pub mod workspace;
 
 pub use catalogue::{EventKind, catalogue};

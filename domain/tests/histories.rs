@@ -1,22 +1,30 @@
 //! Laws that hold for every history, whatever commands made it.
 
+mod asked;
+
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use chrono::{DateTime, Utc};
 use cqrs_es::test::TestFramework;
-use domain::agent::{
-    Agent, AgentCommand, AgentLevel, AgentStatus, ChangeAgent, CreateAgent, DeleteAgent, RotateCredentials,
-};
-use domain::project::{ChangeProject, CreateProject, DeleteProject, Project, ProjectCommand};
-use domain::workspace::{ChangeWorkspace, CreateWorkspace, DeleteWorkspace, Workspace, WorkspaceCommand};
-use domain::{AgentCode, Claim, Demand, Entity, RepositoryUrl, Scope, Slug};
+use domain::agent::Agent;
+use domain::project::Project;
+use domain::pull_request::PullRequest;
+use domain::repository::Repository;
+use domain::scorecard::Scorecard;
+use domain::session::{Session, SessionCommand, active_session};
+use domain::task::{GithubIssue, Task, TaskStatus};
+use domain::wiki::{WikiCommand, WikiEntry};
+use domain::workspace::Workspace;
+use domain::{Claim, Demand, Entity, Scope};
 use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
-use uuid::Uuid;
 
-const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+use asked::github::{pull_request_commands, repository_command};
+use asked::ground::{agent_command, project_command, workspace_command};
+use asked::scorecard::scorecard_command;
+use asked::session::session_command;
+use asked::task::task_command;
+use asked::wiki::wiki_command;
 
 proptest! {
     #[test]
@@ -55,12 +63,95 @@ proptest! {
         }
         prop_assert_eq!(held, expected);
     }
+
+    #[test]
+    fn a_session_holds_its_agents_lease_until_it_is_over(commands in vec(session_command(), 0..12)) {
+        // What is said twice is two facts.
+        let is_deed = |it: &SessionCommand| !matches!(it, SessionCommand::Log(_) | SessionCommand::Publish(_));
+        let (session, held) = run_deeds::<Session>(commands, is_deed);
+        let expected = match session {
+            Session::Open(open) => BTreeSet::from([active_session(open.agent_id)]),
+            Session::Absent | Session::Stopped { .. } => BTreeSet::new(),
+        };
+        prop_assert_eq!(held, expected);
+    }
+
+    #[test]
+    fn a_task_holds_its_issue_for_ever_and_its_places_until_it_is_over(commands in vec(task_command(), 0..16)) {
+        let (task, held) = run::<Task>(commands);
+        let mut expected = BTreeSet::new();
+        if let Task::Live(live) = task {
+            if let Some(GithubIssue { id, number }) = live.github_issue {
+                expected.insert(Scope::github_issues(live.project_id).claim(format!("id:{id}")));
+                expected.insert(Scope::github_issues(live.project_id).claim(format!("number:{number}")));
+            }
+            if !live.status.is_over() {
+                expected.insert(Scope::project_tasks(live.project_id).claim(live.task_id));
+                expected.extend(live.assigned_agent_id.map(|it| Scope::agent_tasks(it).claim(live.task_id)));
+            }
+        }
+        prop_assert_eq!(held, expected);
+    }
+
+    #[test]
+    fn a_tasks_status_agent_and_times_fit_together(commands in vec(task_command(), 0..16)) {
+        let Task::Live(live) = run::<Task>(commands).0 else { return Ok(()) };
+        if !live.status.is_over() {
+            prop_assert_eq!(live.status == TaskStatus::Backlog, live.assigned_agent_id.is_none());
+        }
+        prop_assert_eq!(live.assigned_agent_id.is_some(), live.assigned_at.is_some());
+        prop_assert!(live.status != TaskStatus::InProgress || live.started_at.is_some());
+        prop_assert_eq!(live.status == TaskStatus::Completed, live.completed_at.is_some());
+    }
+
+    #[test]
+    fn an_entry_holds_its_slug_while_it_is_the_version_that_counts(commands in vec(wiki_command(), 0..10)) {
+        let is_deed = |it: &WikiCommand| !matches!(it, WikiCommand::CountViews(_));
+        let (entry, held) = run_deeds::<WikiEntry>(commands, is_deed);
+        let expected = match &entry {
+            WikiEntry::Approved(it) => BTreeSet::from([it.slug_claim()]),
+            WikiEntry::Pending(it) if it.parent_entry_id.is_none() => BTreeSet::from([it.slug_claim()]),
+            WikiEntry::Pending(_) | WikiEntry::Absent | WikiEntry::Superseded(_) | WikiEntry::Rejected(_) => {
+                BTreeSet::new()
+            }
+        };
+        prop_assert_eq!(held, expected);
+    }
+
+    #[test]
+    fn whatever_github_tells_of_a_pull_request_it_may_tell_again(commands in pull_request_commands()) {
+        tell_again::<PullRequest>(commands);
+    }
+
+    #[test]
+    fn whatever_github_tells_of_a_repository_it_may_tell_again(commands in vec(repository_command(), 0..20)) {
+        tell_again::<Repository>(commands);
+    }
+
+    #[test]
+    fn a_score_is_between_0_and_100_with_two_decimals(commands in vec(scorecard_command(), 0..24)) {
+        let Scorecard::Kept(kept) = run::<Scorecard>(commands).0 else { return Ok(()) };
+        prop_assert!(kept.history.len() <= 10);
+        if let Some((_, breakdown)) = kept.trust {
+            prop_assert!((0.0..=100.0).contains(&breakdown.score));
+            prop_assert_eq!(breakdown.score, format!("{:.2}", breakdown.score).parse::<f64>().expect("a number"));
+        }
+    }
 }
 
 /// The state that the commands lead to, and the claims that the stream then holds.
 ///
 /// On the way it checks what holds for every aggregate.
 fn run<A>(commands: Vec<A::Command>) -> (A, BTreeSet<Claim>)
+where
+    A: Entity + PartialEq + Debug,
+    A::Command: Clone,
+{
+    run_deeds(commands, |_| true)
+}
+
+/// The same where only some commands are deeds, which are done once however often they are asked for.
+fn run_deeds<A>(commands: Vec<A::Command>, is_deed: impl Fn(&A::Command) -> bool) -> (A, BTreeSet<Claim>)
 where
     A: Entity + PartialEq + Debug,
     A::Command: Clone,
@@ -75,11 +166,31 @@ where
             state.apply(event.clone());
             history.push(event);
         }
-        let repeated = decide::<A>(&history, command).unwrap_or_default();
-        assert_eq!(repeated, [], "a repeated command is not a new fact");
+        if is_deed(&command) {
+            let repeated = decide::<A>(&history, command).unwrap_or_default();
+            assert_eq!(repeated, [], "a repeated command is not a new fact");
+        }
     }
     assert_eq!(thawed(&state), state, "a snapshot loses nothing");
     (state, held)
+}
+
+/// Checks that nothing is new of what was taken before, however long ago.
+fn tell_again<A>(commands: Vec<A::Command>)
+where
+    A: Entity + PartialEq + Debug,
+    A::Command: Clone + Debug,
+{
+    let (mut history, mut taken) = (vec![], vec![]);
+    for command in &commands {
+        let Ok(events) = decide::<A>(&history, command.clone()) else { continue };
+        history.extend(events);
+        taken.push(command);
+        for &again in &taken {
+            assert_eq!(decide::<A>(&history, again.clone()).ok(), Some(vec![]), "{again:?} was taken before");
+        }
+    }
+    run::<A>(commands);
 }
 
 fn decide<A: Entity>(history: &[A::Event], command: A::Command) -> Result<Vec<A::Event>, A::Error> {
@@ -99,119 +210,4 @@ fn settle<E>(held: &mut BTreeSet<Claim>, demand: Demand<E>) {
 fn thawed<A: Entity>(state: &A) -> A {
     let frozen = serde_json::to_string(state).expect("a state is JSON");
     serde_json::from_str(&frozen).expect("a snapshot is a state")
-}
-
-fn workspace_command() -> impl Strategy<Value = WorkspaceCommand> {
-    let create = (user(), slug()).prop_map(|(owner, slug)| {
-        WorkspaceCommand::Create(CreateWorkspace {
-            workspace_id: id(10),
-            owner,
-            name: "Acme".to_owned(),
-            slug,
-            description: None,
-            settings: Default::default(),
-            now: NOW,
-        })
-    });
-    let change = (user(), option::of("[ab]"), option::of(slug())).prop_map(|(by, name, slug)| {
-        let (description, settings) = (None, None);
-        WorkspaceCommand::Change(ChangeWorkspace { by, name, slug, description, settings, now: NOW })
-    });
-    let delete = user().prop_map(|by| WorkspaceCommand::Delete(DeleteWorkspace { by, now: NOW }));
-    prop_oneof![2 => create, 4 => change, 1 => delete]
-}
-
-fn project_command() -> impl Strategy<Value = ProjectCommand> {
-    let create = (slug(), option::of(repository())).prop_map(|(slug, repository_url)| {
-        ProjectCommand::Create(CreateProject {
-            project_id: id(20),
-            workspace_id: id(10),
-            name: "Shop".to_owned(),
-            slug,
-            description: None,
-            repository_url,
-            github_installation_id: None,
-            mvp_document_url: None,
-            now: NOW,
-        })
-    });
-    let change = (option::of(slug()), option::of(repository()), option::of(any::<bool>()));
-    let change = change.prop_map(|(slug, repository_url, is_active)| {
-        ProjectCommand::Change(ChangeProject {
-            name: None,
-            slug,
-            description: None,
-            repository_url,
-            github_installation_id: None,
-            mvp_document_url: None,
-            is_active,
-            now: NOW,
-        })
-    });
-    let delete = Just(ProjectCommand::Delete(DeleteProject { now: NOW }));
-    prop_oneof![2 => create, 4 => change, 1 => delete]
-}
-
-fn agent_command() -> impl Strategy<Value = AgentCommand> {
-    let create = (level(), option::of(Just(id(20)))).prop_map(|(level, project_id)| {
-        AgentCommand::Create(CreateAgent {
-            agent_id: id(30),
-            workspace_id: id(10),
-            project_id,
-            level,
-            code: AgentCode::parse("dev-1").expect("an agent code"),
-            name: "Dev One".to_owned(),
-            role_title: "Developer".to_owned(),
-            capabilities: vec![],
-            settings: Default::default(),
-            supervisor_agent_id: None,
-            credential_id: id(40),
-            now: NOW,
-        })
-    });
-    let change = (option::of("[ab]"), option::of(status())).prop_map(|(name, status)| {
-        AgentCommand::Change(ChangeAgent {
-            name,
-            role_title: None,
-            capabilities: None,
-            settings: None,
-            supervisor_agent_id: None,
-            status,
-            now: NOW,
-        })
-    });
-    let rotate = (40..43_u128)
-        .prop_map(|key| AgentCommand::RotateCredentials(RotateCredentials { credential_id: id(key), now: NOW }));
-    let delete = Just(AgentCommand::Delete(DeleteAgent { now: NOW }));
-    prop_oneof![2 => create, 5 => change, 1 => rotate, 1 => delete]
-}
-
-fn id<T: From<Uuid>>(number: u128) -> T {
-    Uuid::from_u128(number).into()
-}
-
-fn user() -> impl Strategy<Value = domain::UserId> {
-    prop_oneof![4 => Just(id(1)), 1 => Just(id(2))]
-}
-
-fn slug() -> impl Strategy<Value = Slug> {
-    "[abc]".prop_map(|text| Slug::parse(text).expect("a slug"))
-}
-
-/// Few repositories, each written in several ways.
-fn repository() -> impl Strategy<Value = RepositoryUrl> {
-    "https://[aA].b/[cd](\\.git)?/?".prop_map(RepositoryUrl::new)
-}
-
-fn level() -> impl Strategy<Value = AgentLevel> {
-    prop_oneof![Just(AgentLevel::Organization), Just(AgentLevel::Project)]
-}
-
-fn status() -> impl Strategy<Value = AgentStatus> {
-    prop_oneof![
-        Just(AgentStatus::Active),
-        Just(AgentStatus::Probation),
-        Just(AgentStatus::Inactive),
-        Just(AgentStatus::Terminated),
-    ]
 }

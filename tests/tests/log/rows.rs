@@ -129,9 +129,8 @@ async fn a_github_identity_opens_one_account(bench: Bench) {
 
 async fn of_many_that_link_one_github_identity_one_does(bench: Bench) {
     let people: Vec<Account> = (0..20).map(|n| account(&format!("{n}@example.org"))).collect();
-    let commits = people.iter().map(|it| {
-        bench.commit(Commit::of_rows(vec![RowChange::AddAccount(it.clone()), link(it, 1)]))
-    });
+    let commits =
+        people.iter().map(|it| bench.commit(Commit::of_rows(vec![RowChange::AddAccount(it.clone()), link(it, 1)])));
     let outcomes = futures_util::future::join_all(commits).await;
     let linked: Vec<usize> = (0..20).filter(|at| outcomes[*at].is_ok()).collect();
     assert_eq!(linked.len(), 1, "{outcomes:?}");

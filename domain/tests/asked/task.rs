@@ -1,0 +1,74 @@
+//! Of tasks.
+
+use domain::Severity;
+use domain::github::Login;
+use domain::task::{
+    AssignTask, AssignTaskOnGithub, BlockTask, ChangeTask, CompleteTask, CompleteTaskOnGithub, CompletionCause,
+    CreateTask, GithubIssue, Priority, StartTask, TaskCommand, TaskStatus,
+};
+use domain::{AgentId, SessionId};
+use proptest::prelude::*;
+use proptest::{option, sample};
+
+use super::{agent, at, id};
+
+pub(crate) fn task_command() -> impl Strategy<Value = TaskCommand> {
+    let create = option::of(Just(GithubIssue { id: 9001, number: 12 })).prop_map(|github_issue| {
+        TaskCommand::Create(CreateTask {
+            task_id: id(60),
+            workspace_id: id(10),
+            project_id: id(20),
+            github_issue,
+            title: "Add a basket".to_owned(),
+            description: None,
+            priority: None,
+            deadline: None,
+            success_criteria: vec![],
+            metadata: Default::default(),
+            now: at(0),
+        })
+    });
+    let change = (option::of("[ab]"), option::of(agent()), option::of(status())).prop_map(|(title, agent, status)| {
+        TaskCommand::Change(Box::new(ChangeTask {
+            by: id(1),
+            title,
+            description: None,
+            priority: Some(Priority::P1),
+            deadline: None,
+            success_criteria: None,
+            metadata: None,
+            agent,
+            status,
+            now: at(1),
+        }))
+    });
+    let assign = agent().prop_map(|agent| TaskCommand::Assign(AssignTask { by: id(1), agent, now: at(1) }));
+    let on_github = agent()
+        .prop_map(|agent| TaskCommand::AssignOnGithub(AssignTaskOnGithub { by: Login::new("ada"), agent, now: at(1) }));
+    let closed =
+        Just(TaskCommand::CompleteOnGithub(CompleteTaskOnGithub { cause: CompletionCause::IssueClosed, now: at(9) }));
+    prop_oneof![3 => create, 3 => change, 2 => assign, 1 => on_github, 5 => move_of_agent(), 1 => closed]
+}
+
+fn move_of_agent() -> impl Strategy<Value = TaskCommand> {
+    let by = || ((30..33_u128).prop_map(|it| AgentId(id(it))), option::of(Just(SessionId(id(50)))));
+    let start = by().prop_map(|(by, session_id)| TaskCommand::Start(StartTask { by, session_id, now: at(2) }));
+    let block = by().prop_map(|(by, session_id)| {
+        TaskCommand::Block(BlockTask {
+            by,
+            session_id,
+            blocker: "No wheels".to_owned(),
+            severity: Severity::Low,
+            requires_attention: false,
+            now: at(3),
+        })
+    });
+    let complete = by().prop_map(|(by, session_id)| {
+        TaskCommand::Complete(CompleteTask { by, session_id, success_criteria_met: vec![], now: at(4) })
+    });
+    prop_oneof![3 => start, 2 => block, 1 => complete]
+}
+
+fn status() -> impl Strategy<Value = TaskStatus> {
+    sample::select(&TaskStatus::ALL)
+}
