@@ -75,6 +75,8 @@ codes! {
     ProjectInvalidGithubInstallation = 400 "PROJECT_INVALID_GITHUB_INSTALLATION"
     /// Agents may still work in the project.
     ProjectHasActiveAgents = 400 "PROJECT_HAS_ACTIVE_AGENTS"
+    /// The project has tasks that are not over.
+    ProjectHasActiveTasks = 400 "PROJECT_HAS_ACTIVE_TASKS"
 
     /// There is no such agent.
     AgentNotFound = 404 "AGENT_NOT_FOUND"
@@ -86,6 +88,49 @@ codes! {
     AgentInvalidLevel = 400 "AGENT_INVALID_LEVEL"
     /// The agent may not work.
     AgentInactive = 403 "AGENT_INACTIVE"
+
+    /// The agent has an active session.
+    AgentHasActiveSession = 400 "AGENT_HAS_ACTIVE_SESSION"
+    /// The agent has tasks that are not over.
+    AgentHasAssignedTasks = 400 "AGENT_HAS_ASSIGNED_TASKS"
+    /// Only agents of the organization level may do this.
+    AgentNotOrganizationLevel = 403 "AGENT_NOT_ORGANIZATION_LEVEL"
+    /// The session is another agent's.
+    AgentSessionMismatch = 403 "AGENT_SESSION_MISMATCH"
+
+    /// There is no such session.
+    SessionNotFound = 404 "SESSION_NOT_FOUND"
+    /// The session is out of the caller's reach.
+    SessionAccessDenied = 403 "SESSION_ACCESS_DENIED"
+    /// The session is over.
+    SessionAlreadyStopped = 400 "SESSION_ALREADY_STOPPED"
+
+    /// There is no such task.
+    TaskNotFound = 404 "TASK_NOT_FOUND"
+    /// The task is out of the caller's reach, or another agent's.
+    TaskAccessDenied = 403 "TASK_ACCESS_DENIED"
+    /// The GitHub issue is linked to another task.
+    TaskAlreadyExists = 409 "TASK_ALREADY_EXISTS"
+    /// The agent does not work in the task's project.
+    TaskInvalidAgentAssignment = 400 "TASK_INVALID_AGENT_ASSIGNMENT"
+    /// A task does not go from its status to that one; `details` names both.
+    TaskInvalidTransition = 400 "TASK_INVALID_TRANSITION"
+
+    /// There is no such wiki entry.
+    WikiEntryNotFound = 404 "WIKI_ENTRY_NOT_FOUND"
+    /// The wiki entry is out of the caller's reach.
+    WikiEntryAccessDenied = 403 "WIKI_ENTRY_ACCESS_DENIED"
+    /// Another wiki entry has the slug.
+    WikiEntrySlugAlreadyExists = 409 "WIKI_ENTRY_SLUG_ALREADY_EXISTS"
+    /// The wiki entry is approved.
+    WikiEntryAlreadyApproved = 400 "WIKI_ENTRY_ALREADY_APPROVED"
+    /// The wiki entry is rejected.
+    WikiEntryAlreadyRejected = 400 "WIKI_ENTRY_ALREADY_REJECTED"
+    /// The wiki entry is not the current version of its slug.
+    WikiEntryNotCurrent = 409 "WIKI_ENTRY_NOT_CURRENT"
+
+    /// No KPIs of the agent were calculated yet.
+    KpiNotFound = 404 "KPI_NOT_FOUND"
 
     /// There is no such timeline entry.
     EventNotFound = 404 "EVENT_NOT_FOUND"

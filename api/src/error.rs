@@ -8,7 +8,12 @@ use chrono::{DateTime, Utc};
 use commands::{CommandError, Refusal};
 use domain::agent::AgentError;
 use domain::project::ProjectError;
+use domain::pull_request::PullRequestError;
+use domain::scorecard::ScorecardError;
+use domain::session::SessionError;
+use domain::task::TaskError;
 use domain::user::UserError;
+use domain::wiki::WikiError;
 use domain::workspace::WorkspaceError;
 use projections::FactsError;
 use schemars::JsonSchema;
@@ -147,6 +152,12 @@ impl From<Refusal> for ApiError {
             Refusal::Workspace(it) => it.into(),
             Refusal::Project(it) => it.into(),
             Refusal::Agent(it) => it.into(),
+            Refusal::Session(it) => it.into(),
+            Refusal::Task(it) => it.into(),
+            Refusal::Wiki(it) => it.into(),
+            Refusal::Scorecard(it) => it.into(),
+            Refusal::PullRequest(PullRequestError::NotFound) => Self::fault(refusal),
+            Refusal::Repository(it) => match it {},
             Refusal::EmailTaken => Self::new(Code::AuthEmailAlreadyExists, refusal.to_string()),
             Refusal::GithubIdentityTaken => Self::new(Code::ConcurrencyConflict, refusal.to_string()),
         }
@@ -185,6 +196,7 @@ impl From<ProjectError> for ApiError {
             ProjectError::RepositoryLinked(_) => Code::ProjectRepositoryAlreadyLinked,
             ProjectError::InvalidGithubInstallation(_) => Code::ProjectInvalidGithubInstallation,
             ProjectError::HasActiveAgents => Code::ProjectHasActiveAgents,
+            ProjectError::HasActiveTasks => Code::ProjectHasActiveTasks,
         };
         Self::new(code, refusal.to_string())
     }
@@ -198,9 +210,77 @@ impl From<AgentError> for ApiError {
             AgentError::AccessDenied => Code::AgentAccessDenied,
             AgentError::CodeTaken(_) => Code::AgentCodeAlreadyExists,
             AgentError::InvalidLevel => Code::AgentInvalidLevel,
+            AgentError::HasActiveSession => Code::AgentHasActiveSession,
+            AgentError::HasAssignedTasks => Code::AgentHasAssignedTasks,
             AgentError::SupervisorIsSelf => {
                 return Self::validation(vec![BadField::new("supervisorAgentId", refusal.to_string())]);
             }
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+impl From<SessionError> for ApiError {
+    fn from(refusal: SessionError) -> Self {
+        let bad = |field: &str| Self::validation(vec![BadField::new(field, refusal.to_string())]);
+        let code = match &refusal {
+            SessionError::NotFound => Code::SessionNotFound,
+            SessionError::AlreadyExists => Code::ConcurrencyConflict,
+            SessionError::AccessDenied => Code::SessionAccessDenied,
+            SessionError::Mismatch => Code::AgentSessionMismatch,
+            SessionError::AlreadyStopped => Code::SessionAlreadyStopped,
+            SessionError::AgentHasActiveSession => Code::AgentHasActiveSession,
+            SessionError::AgentInactive(_) => Code::AgentInactive,
+            SessionError::ProjectAccessDenied => Code::ProjectAccessDenied,
+            SessionError::NotOrganizationLevel => Code::AgentNotOrganizationLevel,
+            SessionError::SpeaksForAnother(_) => return bad("content"),
+            SessionError::UnknownMention(_) => return bad("mentions"),
+            SessionError::UnknownTask(_) => return bad("tasksWorkedOn"),
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+impl From<TaskError> for ApiError {
+    fn from(refusal: TaskError) -> Self {
+        let code = match &refusal {
+            TaskError::NotFound => Code::TaskNotFound,
+            TaskError::AlreadyExists => Code::ConcurrencyConflict,
+            TaskError::AccessDenied => Code::TaskAccessDenied,
+            TaskError::AlreadyLinked(_) => Code::TaskAlreadyExists,
+            TaskError::InvalidTransition { from, to } => {
+                let details = Some(serde_json::json!({"from": from, "to": to}));
+                return Self { details, ..Self::new(Code::TaskInvalidTransition, refusal.to_string()) };
+            }
+            TaskError::InvalidAgentAssignment => Code::TaskInvalidAgentAssignment,
+            TaskError::AgentInactive(_) => Code::AgentInactive,
+            TaskError::SessionOver(_) => Code::SessionAlreadyStopped,
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+impl From<WikiError> for ApiError {
+    fn from(refusal: WikiError) -> Self {
+        let code = match refusal {
+            WikiError::NotFound => Code::WikiEntryNotFound,
+            WikiError::AlreadyExists => Code::ConcurrencyConflict,
+            WikiError::AccessDenied => Code::WikiEntryAccessDenied,
+            WikiError::NotOrganizationLevel => Code::AgentNotOrganizationLevel,
+            WikiError::SlugTaken(_) => Code::WikiEntrySlugAlreadyExists,
+            WikiError::AlreadyApproved => Code::WikiEntryAlreadyApproved,
+            WikiError::AlreadyRejected => Code::WikiEntryAlreadyRejected,
+            WikiError::NotCurrent => Code::WikiEntryNotCurrent,
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+impl From<ScorecardError> for ApiError {
+    fn from(refusal: ScorecardError) -> Self {
+        let code = match refusal {
+            ScorecardError::NotFound => Code::KpiNotFound,
+            ScorecardError::Outdated { .. } => Code::ConcurrencyConflict,
         };
         Self::new(code, refusal.to_string())
     }

@@ -2,7 +2,13 @@
 
 use domain::agent::AgentError;
 use domain::project::ProjectError;
+use domain::pull_request::PullRequestError;
+use domain::repository::RepositoryError;
+use domain::scorecard::ScorecardError;
+use domain::session::SessionError;
+use domain::task::TaskError;
 use domain::user::UserError;
+use domain::wiki::WikiError;
 use domain::workspace::WorkspaceError;
 use store::StoreError;
 
@@ -21,6 +27,24 @@ pub enum Refusal {
     /// A rule of agents.
     #[error(transparent)]
     Agent(#[from] AgentError),
+    /// A rule of sessions.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// A rule of tasks.
+    #[error(transparent)]
+    Task(#[from] TaskError),
+    /// A rule of wiki entries.
+    #[error(transparent)]
+    Wiki(#[from] WikiError),
+    /// A rule of scorecards.
+    #[error(transparent)]
+    Scorecard(#[from] ScorecardError),
+    /// A rule of pull requests.
+    #[error(transparent)]
+    PullRequest(#[from] PullRequestError),
+    /// A rule of repositories.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
     /// Another account has this e-mail address.
     #[error("this e-mail address belongs to an account")]
     EmailTaken,

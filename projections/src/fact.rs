@@ -3,7 +3,13 @@
 use chrono::{DateTime, Utc};
 use domain::agent::AgentEvent;
 use domain::project::ProjectEvent;
+use domain::pull_request::PullRequestEvent;
+use domain::repository::RepositoryEvent;
+use domain::scorecard::ScorecardEvent;
+use domain::session::SessionEvent;
+use domain::task::TaskEvent;
 use domain::user::UserEvent;
+use domain::wiki::WikiEvent;
 use domain::workspace::WorkspaceEvent;
 use domain::{AgentId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -18,6 +24,18 @@ pub const WORKSPACE: &str = WorkspaceEvent::KINDS[0].aggregate;
 pub const PROJECT: &str = ProjectEvent::KINDS[0].aggregate;
 /// The kind of stream that agents have.
 pub const AGENT: &str = AgentEvent::KINDS[0].aggregate;
+/// The kind of stream that sessions have.
+pub const SESSION: &str = SessionEvent::KINDS[0].aggregate;
+/// The kind of stream that tasks have.
+pub const TASK: &str = TaskEvent::KINDS[0].aggregate;
+/// The kind of stream that wiki entries have.
+pub const WIKI: &str = WikiEvent::KINDS[0].aggregate;
+/// The kind of stream that scorecards have; its id is the agent's.
+pub const SCORECARD: &str = ScorecardEvent::KINDS[0].aggregate;
+/// The kind of stream that pull requests have.
+pub const PULL_REQUEST: &str = PullRequestEvent::KINDS[0].aggregate;
+/// The kind of stream that repositories have; its id is the project's.
+pub const REPOSITORY: &str = RepositoryEvent::KINDS[0].aggregate;
 
 /// One stored event, decoded.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +73,18 @@ pub enum FactOf {
     Project(ProjectEvent),
     /// To an agent.
     Agent(AgentEvent),
+    /// To, or in, a session.
+    Session(SessionEvent),
+    /// To a task.
+    Task(TaskEvent),
+    /// To a wiki entry.
+    Wiki(WikiEvent),
+    /// To an agent's scorecard.
+    Scorecard(ScorecardEvent),
+    /// To a pull request.
+    PullRequest(PullRequestEvent),
+    /// In a repository.
+    Repository(RepositoryEvent),
 }
 
 /// Who caused an event, and in what connection.
@@ -182,6 +212,12 @@ fn decode(stored: &StoredEvent) -> Result<(FactOf, Metadata, Uuid), String> {
         WORKSPACE => FactOf::Workspace(domain::decode(name, version, payload).map_err(explain)?),
         PROJECT => FactOf::Project(domain::decode(name, version, payload).map_err(explain)?),
         AGENT => FactOf::Agent(domain::decode(name, version, payload).map_err(explain)?),
+        SESSION => FactOf::Session(domain::decode(name, version, payload).map_err(explain)?),
+        TASK => FactOf::Task(domain::decode(name, version, payload).map_err(explain)?),
+        WIKI => FactOf::Wiki(domain::decode(name, version, payload).map_err(explain)?),
+        SCORECARD => FactOf::Scorecard(domain::decode(name, version, payload).map_err(explain)?),
+        PULL_REQUEST => FactOf::PullRequest(domain::decode(name, version, payload).map_err(explain)?),
+        REPOSITORY => FactOf::Repository(domain::decode(name, version, payload).map_err(explain)?),
         unknown => return Err(format!("this muster knows no streams of the kind {unknown}")),
     };
     let metadata = serde_json::from_str(&stored.metadata).map_err(|e| format!("its metadata cannot be read: {e}"))?;

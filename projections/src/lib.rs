@@ -40,7 +40,7 @@ pub mod workspaces;
 use std::sync::Arc;
 
 pub use engine::{Engine, Settings};
-pub use fact::{AGENT, PROJECT, USER, WORKSPACE};
+pub use fact::{AGENT, PROJECT, PULL_REQUEST, REPOSITORY, SCORECARD, SESSION, TASK, USER, WIKI, WORKSPACE};
 pub use fact::{ActorType, Fact, FactOf, FactsError, Metadata, Poison, facts_of};
 pub use fold::fold_stream;
 pub use projection::{FoldError, Projection, Reads};

@@ -26,7 +26,10 @@ impl Reactor for FreeReportsOnAgentDeleted {
         &[agents::NAME]
     }
 
-    fn react<'a>(&'a self, reaction: Reaction<'a>) -> Pin<Box<dyn Future<Output = Result<(), CommandError>> + Send + 'a>> {
+    fn react<'a>(
+        &'a self,
+        reaction: Reaction<'a>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), CommandError>> + Send + 'a>> {
         Box::pin(async move {
             let supervisor_agent_id = AgentId(reaction.fact.subject);
             for report in agents::reports_of(reaction.views, supervisor_agent_id).await? {

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use chrono::{DateTime, Utc};
 use commands::{Actor, CommandError, Context, Decision, Done, Executor, Idempotency};
 use projections::Fact;
-use store::sql::Database;
 use store::reactor_key;
+use store::sql::Database;
 use uuid::Uuid;
 
 /// Turns events into commands.
@@ -21,7 +21,10 @@ pub trait Reactor: Send + Sync + 'static {
     fn reads(&self) -> &'static [&'static str];
 
     /// Does what follows from the event. Called again after a crash: the same commands do nothing twice.
-    fn react<'a>(&'a self, reaction: Reaction<'a>) -> Pin<Box<dyn Future<Output = Result<(), CommandError>> + Send + 'a>>;
+    fn react<'a>(
+        &'a self,
+        reaction: Reaction<'a>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), CommandError>> + Send + 'a>>;
 }
 
 /// One event, and the means to act on it.

@@ -157,7 +157,9 @@ impl Worker {
                     }
                     Ok(_) => {}
                     // Projections park and report it; a reactor cannot act on what it cannot read.
-                    Err(poison) => tracing::error!(reactor = self.reactor.name(), %poison, "no reaction to an unreadable event"),
+                    Err(poison) => {
+                        tracing::error!(reactor = self.reactor.name(), %poison, "no reaction to an unreadable event")
+                    }
                 }
             }
             done = self.move_on(done, last).await?;

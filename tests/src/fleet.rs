@@ -135,14 +135,7 @@ pub fn create_workspace(id: WorkspaceId, owner: UserId, slug: &str) -> On<Worksp
 
 /// The command that renames a workspace.
 pub fn rename_workspace(id: WorkspaceId, by: UserId, name: &str) -> On<Workspace> {
-    let change = ChangeWorkspace {
-        by,
-        name: Some(name.to_owned()),
-        slug: None,
-        description: None,
-        settings: None,
-        now: noon(),
-    };
+    let change =
+        ChangeWorkspace { by, name: Some(name.to_owned()), slug: None, description: None, settings: None, now: noon() };
     On { name: "workspace.update", id: id.0, command: WorkspaceCommand::Change(change) }
 }
-

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use sqlx::AssertSqlSafe;
 use store::{
-    Access, Clock, Commit, CommitError, EventLog, Location, Receipt, Settings, StoreError, StoredEvent, Stores, StreamId,
+    Access, Clock, Commit, CommitError, EventLog, Location, Receipt, Settings, StoreError, StoredEvent, Stores,
+    StreamId,
 };
 use tempfile::TempDir;
 

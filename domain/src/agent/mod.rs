@@ -196,6 +196,12 @@ pub enum AgentError {
     /// A project agent has a project, and an organization agent has none.
     #[error("the agent's level does not fit its project")]
     InvalidLevel,
+    /// It is at work.
+    #[error("the agent has an active session")]
+    HasActiveSession,
+    /// It has tasks that are not over.
+    #[error("the agent still has assigned tasks")]
+    HasAssignedTasks,
     /// An agent cannot hear of its own problems.
     #[error("an agent cannot supervise itself")]
     SupervisorIsSelf,
@@ -338,7 +344,11 @@ impl Entity for Agent {
             AgentEvent::AgentDeleted { .. } => {
                 let Self::Live(live) = self else { return vec![] };
                 let code = Scope::agent_codes(live.workspace_id).claim(&live.code);
-                [code].into_iter().chain(live.place()).map(Demand::Release).collect()
+                let idle = [
+                    Demand::Empty { scope: Scope::active_session(live.agent_id), or: AgentError::HasActiveSession },
+                    Demand::Empty { scope: Scope::agent_tasks(live.agent_id), or: AgentError::HasAssignedTasks },
+                ];
+                idle.into_iter().chain([code].into_iter().chain(live.place()).map(Demand::Release)).collect()
             }
             AgentEvent::AgentDetailsChanged { .. }
             | AgentEvent::AgentCredentialsRotated { .. }

@@ -157,6 +157,9 @@ pub enum ProjectError {
     /// Agents may still work in it.
     #[error("the project still has active agents")]
     HasActiveAgents,
+    /// It has tasks that are not over.
+    #[error("the project still has active tasks")]
+    HasActiveTasks,
 }
 
 impl Project {
@@ -279,6 +282,10 @@ impl Entity for Project {
                 demands.extend(live.map(|live| Demand::Empty {
                     scope: Scope::project_agents(live.project_id),
                     or: ProjectError::HasActiveAgents,
+                }));
+                demands.extend(live.map(|live| Demand::Empty {
+                    scope: Scope::project_tasks(live.project_id),
+                    or: ProjectError::HasActiveTasks,
                 }));
                 demands.extend(held_slug.map(Demand::Release));
                 demands.extend(held_repository.map(Demand::Release));

@@ -13,7 +13,13 @@ use crate::FactOf;
 /// When an event happened, and what its entry says of it. `subject` is as the event left it.
 pub(super) fn content(of: &FactOf, subject: &Subject) -> Option<(DateTime<Utc>, Value)> {
     match of {
-        FactOf::User(_) => None,
+        FactOf::User(_)
+        | FactOf::Session(_)
+        | FactOf::Task(_)
+        | FactOf::Wiki(_)
+        | FactOf::Scorecard(_)
+        | FactOf::PullRequest(_)
+        | FactOf::Repository(_) => None,
         FactOf::Workspace(event) => Some(of_workspace(event, subject)),
         FactOf::Project(event) => Some(of_project(event, subject)),
         FactOf::Agent(event) => Some(of_agent(event, subject)),

@@ -21,6 +21,12 @@ macro_rules! timeline_types {
                     | UserEvent::UserSuspended { .. }
                     | UserEvent::UserReinstated { .. },
                 ) => None,
+                FactOf::Session(_)
+                | FactOf::Task(_)
+                | FactOf::Wiki(_)
+                | FactOf::Scorecard(_)
+                | FactOf::PullRequest(_)
+                | FactOf::Repository(_) => None,
                 $($(FactOf::$aggregate($($events::$event { .. })|+) => Some($name),)+)+
             }
         }

@@ -139,7 +139,13 @@ impl Projection for Timeline {
 
     fn touches(&self, fact: &Fact) -> Vec<RowKey> {
         match fact.of {
-            FactOf::User(_) => vec![],
+            FactOf::User(_)
+            | FactOf::Session(_)
+            | FactOf::Task(_)
+            | FactOf::Wiki(_)
+            | FactOf::Scorecard(_)
+            | FactOf::PullRequest(_)
+            | FactOf::Repository(_) => vec![],
             FactOf::Workspace(_) | FactOf::Project(_) | FactOf::Agent(_) => vec![RowKey::of::<Subject>(fact.subject)],
         }
     }
@@ -162,7 +168,13 @@ fn introduce(fact: &Fact, rows: &mut Rows) -> Result<Subject, FoldError> {
         move |subject: &mut Subject| assign(&mut subject.name, to)
     };
     match &fact.of {
-        FactOf::User(_) => {}
+        FactOf::User(_)
+        | FactOf::Session(_)
+        | FactOf::Task(_)
+        | FactOf::Wiki(_)
+        | FactOf::Scorecard(_)
+        | FactOf::PullRequest(_)
+        | FactOf::Repository(_) => {}
         FactOf::Workspace(WorkspaceEvent::WorkspaceCreated { name, .. }) => {
             rows.put(Subject { id, name: name.clone(), project_id: None, agent_code: None });
         }
@@ -198,7 +210,16 @@ fn entry(
     let about_agent = matches!(fact.of, FactOf::Agent(_)).then_some(AgentId(fact.subject));
     let mentions = match &fact.of {
         FactOf::Agent(AgentEvent::AgentStatusChanged { .. }) => vec![fact.subject],
-        FactOf::User(_) | FactOf::Workspace(_) | FactOf::Project(_) | FactOf::Agent(_) => vec![],
+        FactOf::User(_)
+        | FactOf::Workspace(_)
+        | FactOf::Project(_)
+        | FactOf::Agent(_)
+        | FactOf::Session(_)
+        | FactOf::Task(_)
+        | FactOf::Wiki(_)
+        | FactOf::Scorecard(_)
+        | FactOf::PullRequest(_)
+        | FactOf::Repository(_) => vec![],
     };
     let metadata = &fact.metadata;
     Entry {

@@ -114,7 +114,7 @@ impl Projection for Names {
                 rows.update(key(fact.subject), |row: &mut Name| row.name = name)?;
             }
             FactOf::Workspace(_) => rows.delete::<Name>(key(fact.subject)),
-            FactOf::User(_) | FactOf::Project(_) | FactOf::Agent(_) => {}
+            _ => {}
         }
         Ok(())
     }
