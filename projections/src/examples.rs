@@ -9,7 +9,10 @@ use serde_json::json;
 use store::{StoredEvent, StreamId};
 use uuid::Uuid;
 
-use crate::{AGENT, ActorType, Fact, FactOf, Metadata, PROJECT, USER, WORKSPACE};
+use crate::{
+    AGENT, ActorType, Fact, FactOf, Metadata, PROJECT, PULL_REQUEST, REPOSITORY, SCORECARD, SESSION, TASK, USER, WIKI,
+    WORKSPACE,
+};
 
 pub(crate) fn id(n: u128) -> Uuid {
     Uuid::from_u128(n)
@@ -34,6 +37,12 @@ pub(crate) fn facts(all: impl IntoIterator<Item = (Uuid, FactOf)>) -> Vec<Fact> 
             FactOf::Workspace(_) => WORKSPACE,
             FactOf::Project(_) => PROJECT,
             FactOf::Agent(_) => AGENT,
+            FactOf::Session(_) => SESSION,
+            FactOf::Task(_) => TASK,
+            FactOf::Wiki(_) => WIKI,
+            FactOf::Scorecard(_) => SCORECARD,
+            FactOf::PullRequest(_) => PULL_REQUEST,
+            FactOf::Repository(_) => REPOSITORY,
         };
         let stream = StreamId::new(kind, subject);
         let position = facts.len() as i64 + 1;
