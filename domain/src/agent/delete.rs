@@ -41,9 +41,20 @@ mod tests {
     }
 
     #[test]
+    fn only_an_agent_without_a_session_and_without_tasks_is_deleted() {
+        assert_eq!(
+            after::<Agent>([created()]).demands(&deleted())[..2],
+            [
+                Demand::Empty { scope: Scope::active_session(create().agent_id), or: AgentError::HasActiveSession },
+                Demand::Empty { scope: Scope::agent_tasks(create().agent_id), or: AgentError::HasAssignedTasks },
+            ]
+        );
+    }
+
+    #[test]
     fn a_deleted_agent_frees_its_code_and_leaves_its_project() {
         assert_eq!(
-            after::<Agent>([created()]).demands(&deleted()),
+            after::<Agent>([created()]).demands(&deleted())[2..],
             [
                 Demand::Release(Scope::agent_codes(id(10)).claim("dev-1")),
                 Demand::Release(Scope::project_agents(id(20)).claim(create().agent_id)),
@@ -55,7 +66,7 @@ mod tests {
     fn an_agent_that_had_left_its_project_frees_only_its_code() {
         let inactive = status_changed(AgentStatus::Active, AgentStatus::Inactive);
         assert_eq!(
-            after::<Agent>([created(), inactive]).demands(&deleted()),
+            after::<Agent>([created(), inactive]).demands(&deleted())[2..],
             [Demand::Release(Scope::agent_codes(id(10)).claim("dev-1"))]
         );
     }

@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 
 use super::{Project, ProjectError, ProjectEvent};
 
-/// Closes a project in which no agent may work.
+/// Closes a project in which no agent may work and no task is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteProject {
     /// When this is asked.
     pub now: DateTime<Utc>,
 }
 
-/// That no agent may work in it is not decided here but demanded of the commit.
+/// That it has no agents and no open tasks is not decided here but demanded of the commit.
 pub(crate) fn decide(project: &Project, command: DeleteProject) -> Result<Vec<ProjectEvent>, ProjectError> {
     project.live()?;
     Ok(vec![ProjectEvent::ProjectDeleted { deleted_at: command.now }])
@@ -42,11 +42,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_project_without_agents_is_deleted_and_its_names_are_free_again() {
+    fn only_a_project_without_agents_and_tasks_is_deleted_and_its_names_are_free_again() {
         assert_eq!(
             after::<Project>([created()]).demands(&deleted()),
             [
                 Demand::Empty { scope: Scope::project_agents(id(20)), or: ProjectError::HasActiveAgents },
+                Demand::Empty { scope: Scope::project_tasks(id(20)), or: ProjectError::HasActiveTasks },
                 Demand::Release(Scope::project_slugs(id(10)).claim("shop")),
                 Demand::Release(Scope::repositories().claim("github.com/acme/shop")),
             ]
