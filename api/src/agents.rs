@@ -11,11 +11,11 @@ use commands::agent::{self as command, NewKey};
 use domain::agent::{self, AgentError};
 use domain::{AgentId, CredentialId, ProjectId, WorkspaceId};
 use projections::agents::{self, AgentView, Filter};
-use projections::workspaces;
+use projections::{scorecards, sessions, workspaces};
 use serde_json::json;
 use uuid::Uuid;
 
-pub(crate) use bodies::AgentBody;
+pub(crate) use bodies::{AgentBody, AgentStatus};
 use bodies::{
     AgentDetails, AgentWithKey, CreateAgent, Credentials, DeleteAgent, GetAgent, ListAgents, ManyAgents, OneAgent,
     RotateCredentials, UpdateAgent, agent_code,
@@ -29,7 +29,11 @@ use crate::code::Code;
 use crate::error::ApiError;
 use crate::input::{Ask, AskByQuery, Look};
 use crate::openapi::route;
+use crate::scores::RECENT_KPIS;
 use crate::workspaces::LONGEST_LIST;
+
+/// The most sessions that `agent.get` shows.
+const RECENT_SESSIONS: i64 = 10;
 
 pub(crate) fn routes() -> ApiRouter<Arc<App>> {
     const LIST: &[Code] = &[Code::WorkspaceNotFound, Code::WorkspaceAccessDenied, Code::ProjectAccessDenied];
@@ -42,6 +46,8 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         Code::AgentCodeAlreadyExists,
         Code::AgentInvalidLevel,
     ];
+    const DELETE: &[Code] =
+        &[Code::AgentNotFound, Code::AgentAccessDenied, Code::AgentHasActiveSession, Code::AgentHasAssignedTasks];
     const UPDATE: &[Code] = &[Code::AgentNotFound, Code::AgentAccessDenied, Code::ProjectNotFound];
     ApiRouter::new()
         .api_route("/agent.list", get_with(list, route("agents", "A workspace's agents", LIST)))
@@ -49,7 +55,7 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         .api_route("/agent.create", post_with(create, route("agents", "Take on an agent; shows its key once", CREATE)))
         .api_route("/agent.update", put_with(update, route("agents", "Change an agent", UPDATE)))
         .api_route("/agent.rotateCredentials", post_with(rotate, route("agents", "Give an agent a new key", GET)))
-        .api_route("/agent.delete", delete_with(delete, route("agents", "Remove an agent", GET)))
+        .api_route("/agent.delete", delete_with(delete, route("agents", "Remove an agent", DELETE)))
 }
 
 async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListAgents>) -> Seen<ManyAgents> {
@@ -68,12 +74,16 @@ async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListAgents>) -> Se
 }
 
 async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetAgent>) -> Seen<AgentDetails> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME]).await?;
+    app.caught_up(&look, &[workspaces::NAME, agents::NAME, scorecards::NAME, sessions::NAME]).await?;
     let found = app.agent_in_reach(&look.by, AgentId(look.input.id)).await?;
     if found.deleted_at.is_some() && !look.input.include_deleted {
         return Err(ApiError::new(Code::AgentNotFound, "the agent does not exist"));
     }
-    Ok(Shown(AgentDetails { agent: found.into(), recent_kpis: vec![], recent_sessions: vec![] }))
+    let kpis = scorecards::recent(&app.views, found.id, RECENT_KPIS).await?;
+    let recent_kpis = kpis.into_iter().map(Into::into).collect();
+    let sessions = sessions::recent_of(&app.views, found.id, RECENT_SESSIONS).await?;
+    let recent_sessions = sessions.into_iter().map(Into::into).collect();
+    Ok(Shown(AgentDetails { agent: found.into(), recent_kpis, recent_sessions }))
 }
 
 async fn create(

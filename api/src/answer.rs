@@ -33,6 +33,23 @@ pub(crate) struct Accepted {
     position: i64,
 }
 
+/// Something that the caller should know of a command that was done all the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Warning {
+    /// What it is, for programs.
+    code: &'static str,
+    /// What it is, for people.
+    message: &'static str,
+}
+
+impl Warning {
+    /// The agent that the command is about is on probation.
+    pub(crate) fn of_probation(on_probation: bool) -> Vec<Self> {
+        let warning = Self { code: "AGENT_ON_PROBATION", message: "the agent is on probation" };
+        if on_probation { vec![warning] } else { vec![] }
+    }
+}
+
 impl<T: Serialize> Answer<T> {
     /// An answer that needs no read model.
     pub(crate) fn at(position: i64, body: T) -> Self {

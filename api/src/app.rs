@@ -6,6 +6,7 @@ use std::time::Duration;
 use commands::{Actor, Context, Decision, Done, Executor};
 use projections::Engine;
 use quick_cache::sync::Cache;
+use reactors::Runner;
 use store::sql::Database;
 use store::{Clock, EventLog, StoreError, StreamId};
 use tokio::sync::watch;
@@ -16,6 +17,7 @@ use crate::error::ApiError;
 use crate::input::Look;
 use crate::limits::{Limiter, Limits};
 use crate::view::View;
+use crate::wiki::ViewCounts;
 
 /// How many principals' last writes are remembered.
 const LAST_WRITES: usize = 10_000;
@@ -30,6 +32,8 @@ pub struct Parts {
     pub executor: Arc<Executor>,
     /// Keeps the read models current.
     pub engine: Arc<Engine>,
+    /// Do what follows from what happened.
+    pub reactors: Arc<Runner>,
 }
 
 /// How the HTTP side behaves.
@@ -41,6 +45,8 @@ pub struct HttpSettings {
     pub session_secret: Option<String>,
     /// Lets people sign in with GitHub.
     pub github: Option<Github>,
+    /// What GitHub signs its webhooks with; without, none is taken.
+    pub github_webhook_secret: Option<String>,
     /// The largest body of a command.
     pub body_limit_bytes: usize,
     /// The longest that a request may take.
@@ -55,7 +61,8 @@ impl Default for HttpSettings {
             limits: Limits::default(),
             session_secret: None,
             github: None,
-            body_limit_bytes: 1024 * 1024,
+            github_webhook_secret: None,
+            body_limit_bytes: 256 * 1024,
             request_timeout: Duration::from_secs(30),
             patience: Duration::from_secs(2),
         }
@@ -75,11 +82,13 @@ pub struct App {
     pub(crate) views: Database,
     pub(crate) executor: Arc<Executor>,
     pub(crate) engine: Arc<Engine>,
+    pub(crate) reactors: Arc<Runner>,
     pub(crate) clock: Clock,
     pub(crate) secrets: Secrets,
     pub(crate) limiter: Limiter,
     pub(crate) throttle: Throttle,
     pub(crate) settings: HttpSettings,
+    pub(crate) wiki_views: ViewCounts,
     last_writes: Cache<Actor, i64>,
     shutdown: watch::Sender<bool>,
 }
@@ -96,9 +105,11 @@ impl App {
             views: parts.views,
             executor: parts.executor,
             engine: parts.engine,
+            reactors: parts.reactors,
             secrets,
             limiter: Limiter::new(settings.limits),
             throttle: Throttle::default(),
+            wiki_views: ViewCounts::default(),
             last_writes: Cache::new(LAST_WRITES),
             shutdown: watch::Sender::new(false),
             settings,
@@ -123,7 +134,9 @@ impl App {
     /// Runs a command and remembers where its caller last wrote.
     pub(crate) async fn run<D: Decision>(&self, context: &Context, decision: &D) -> Result<Done<D::Outcome>, ApiError> {
         let done = self.executor.run(context, decision).await?;
-        self.last_writes.insert(context.actor, done.position);
+        // Commands that run side by side may end in any order.
+        let before = self.last_writes.get(&context.actor).unwrap_or(0);
+        self.last_writes.insert(context.actor, done.position.max(before));
         Ok(done)
     }
 
@@ -140,10 +153,13 @@ impl App {
         Ok(V::find(&self.views, id).await?)
     }
 
-    /// The entity as it was at a position, from its own stream.
+    /// The entity as it was at a position, from its own streams.
     pub(crate) async fn as_of<V: View>(&self, id: Uuid, position: i64) -> Result<Option<V>, ApiError> {
-        let stream = StreamId::new(V::AGGREGATE, id);
-        let facts = projections::facts_of(&self.log, &stream, position).await?;
+        let mut facts = projections::facts_of(&self.log, &StreamId::new(V::AGGREGATE, id), position).await?;
+        for kind in V::ALSO {
+            facts.extend(projections::facts_of(&self.log, &StreamId::new(*kind, id), position).await?);
+        }
+        facts.sort_by_key(|fact| fact.position);
         V::as_of(&facts).map_err(ApiError::fault)
     }
 

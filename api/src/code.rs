@@ -52,6 +52,11 @@ codes! {
     /// GitHub could not be asked, or gave an answer that makes no sense.
     AuthGithubFailed = 502 "AUTH_GITHUB_FAILED"
 
+    /// This server takes no webhooks from GitHub.
+    GithubWebhookNotConfigured = 404 "GITHUB_WEBHOOK_NOT_CONFIGURED"
+    /// The webhook is not signed with the secret that GitHub and this server share.
+    GithubWebhookSignatureInvalid = 401 "GITHUB_WEBHOOK_SIGNATURE_INVALID"
+
     /// There is no such workspace.
     WorkspaceNotFound = 404 "WORKSPACE_NOT_FOUND"
     /// The workspace is out of the caller's reach.

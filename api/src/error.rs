@@ -101,6 +101,11 @@ impl ApiError {
         Self::new(Code::InternalError, "something went wrong on our side")
     }
 
+    /// Whether it says this.
+    pub(crate) fn is(&self, code: Code) -> bool {
+        self.code == code
+    }
+
     fn store_unavailable(cause: &str) -> Self {
         tracing::warn!(cause, "the store is unavailable");
         Self::unavailable("the store is unavailable; try again")

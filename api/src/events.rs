@@ -1,19 +1,16 @@
 //! The timeline: a page of it, one entry of it, and who may see which part.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use aide::axum::ApiRouter;
 use aide::axum::routing::get_with;
 use axum::extract::State;
-use chrono::{DateTime, Utc};
 use domain::{AgentId, ProjectId, WorkspaceId};
 use projections::timeline::{self, Filter};
-use projections::{agents, projects, workspaces};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use projections::{agents, projects, sessions, workspaces};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::App;
@@ -21,28 +18,16 @@ use crate::agents::AgentBody;
 use crate::answer::{Seen, Shown};
 use crate::auth::Caller;
 use crate::code::Code;
+use crate::entries::{Entry, EventType};
 use crate::error::ApiError;
 use crate::input::{Look, without_nulls};
 use crate::openapi::route;
 use crate::projects::ProjectBody;
+use crate::sessions::SessionBody;
 use crate::stream;
 
 /// Entries of a page, unless the client says otherwise.
 const PAGE: i64 = 50;
-
-/// Every type that an entry can have: the document's, then the design's. Some have no source yet.
-#[rustfmt::skip]
-pub(crate) const TYPES: &[&str] = &[
-    "session_start", "session_log", "session_stop", "task_assigned", "task_completed", "task_blocked",
-    "problem_report", "advice_given", "question_asked", "review_requested", "review_response",
-    "github_pr_opened", "github_pr_merged", "github_issue_assigned", "kpi_updated", "trust_score_changed",
-    "wiki_contribution",
-    "workspace_created", "workspace_updated", "workspace_deleted",
-    "project_created", "project_updated", "project_deleted",
-    "agent_created", "agent_updated", "agent_deleted", "agent_status_changed", "agent_credentials_rotated",
-    "task_created", "task_updated", "task_started", "github_pr_closed", "github_comment",
-    "wiki_approved", "wiki_rejected",
-];
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -87,37 +72,6 @@ struct GetEvent {
     id: Uuid,
 }
 
-/// One of [`TYPES`].
-#[derive(Deserialize)]
-struct EventType(String);
-
-/// A timeline entry as its read model keeps it.
-#[derive(Serialize)]
-#[serde(transparent)]
-struct Entry(Box<RawValue>);
-
-/// Something that happened, for people to read.
-#[derive(JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "Event")]
-#[allow(dead_code, reason = "entries are kept as JSON; this is their schema")]
-struct EntryForm {
-    id: Uuid,
-    #[schemars(rename = "type")]
-    kind: EventType,
-    author_id: Option<Uuid>,
-    session_id: Option<Uuid>,
-    project_id: Option<Uuid>,
-    /// By type.
-    content: Map<String, Value>,
-    mentions: Vec<Uuid>,
-    metadata: Map<String, Value>,
-    /// When it happened.
-    timestamp: DateTime<Utc>,
-    /// When it was recorded.
-    created_at: DateTime<Utc>,
-}
-
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ManyEvents {
@@ -134,7 +88,7 @@ struct EventDetails {
     event: Entry,
     /// The agent who acted, if it was one.
     author: Option<AgentBody>,
-    session: Option<Value>,
+    session: Option<SessionBody>,
     project: Option<ProjectBody>,
 }
 
@@ -161,7 +115,7 @@ async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListEvents>) -> Se
     let filter = Filter { before, ..app.filter(&look.by, &follow).await? };
     let page = timeline::list(&app.views, &filter, limit.unwrap_or(PAGE), offset.unwrap_or(0)).await?;
     Ok(Shown(ManyEvents {
-        events: page.entries.into_iter().map(Entry).collect(),
+        events: app.entries(page.entries).await?,
         total: page.total,
         has_more: page.has_more,
         total_is_lower_bound: page.total_is_lower_bound,
@@ -169,13 +123,14 @@ async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListEvents>) -> Se
 }
 
 async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetEvent>) -> Seen<EventDetails> {
-    app.caught_up(&look, &[workspaces::NAME, projects::NAME, agents::NAME, timeline::NAME]).await?;
+    let read_models = [workspaces::NAME, projects::NAME, agents::NAME, sessions::NAME, timeline::NAME];
+    app.caught_up(&look, &read_models).await?;
     let found = timeline::find(&app.views, look.input.id).await?;
     let found = found.ok_or_else(|| ApiError::new(Code::EventNotFound, "the event does not exist"))?;
     if !app.entry_in_reach(&look.by, &found).await? {
         return Err(ApiError::new(Code::EventAccessDenied, "the event is out of your reach"));
     }
-    let author = match author_of(&found.doc) {
+    let author = match author_of(&found.doc.json) {
         Some(author) => agents::find(&app.views, AgentId(author)).await?.map(Into::into),
         None => None,
     };
@@ -183,7 +138,11 @@ async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetEvent>) -> Seen<
         Some(id) => projects::find(&app.views, id).await?.map(Into::into),
         None => None,
     };
-    Ok(Shown(EventDetails { event: Entry(found.doc), author, session: None, project }))
+    let session = match found.session_id {
+        Some(id) => sessions::find(&app.views, id).await?.map(Into::into),
+        None => None,
+    };
+    Ok(Shown(EventDetails { event: app.entry(found.doc).await?, author, session, project }))
 }
 
 impl App {
@@ -211,44 +170,4 @@ fn author_of(entry: &RawValue) -> Option<Uuid> {
         author_id: Option<Uuid>,
     }
     serde_json::from_str::<Authored>(entry.get()).ok()?.author_id
-}
-
-impl JsonSchema for EventType {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "EventType".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": TYPES })
-    }
-}
-
-impl JsonSchema for Entry {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        EntryForm::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        EntryForm::json_schema(generator)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_type_that_the_timeline_has_can_be_asked_for() {
-        for kind in timeline::TYPES {
-            assert!(TYPES.contains(kind), "{kind}");
-        }
-    }
 }

@@ -25,6 +25,7 @@ pub mod cli;
 mod code;
 mod demo;
 mod docs;
+mod entries;
 mod error;
 mod events;
 mod health;
@@ -35,8 +36,14 @@ mod metrics;
 mod openapi;
 mod projects;
 mod reach;
+mod scores;
+mod sessions;
 mod stream;
+mod tasks;
 mod view;
+mod webhooks;
+mod wiki;
+mod words;
 mod workspaces;
 
 use std::sync::Arc;
@@ -84,15 +91,21 @@ fn routes(app: Option<&Arc<App>>) -> ApiRouter<Arc<App>> {
         .merge(workspaces::routes())
         .merge(projects::routes())
         .merge(agents::routes())
+        .merge(scores::routes())
+        .merge(sessions::routes())
+        .merge(tasks::routes())
+        .merge(wiki::routes())
         .merge(events::routes())
         .api_route("/openapi.json", get_with(openapi::serve, openapi::plain_route("operation", "This document")));
     let without = events::stream_route();
     let api = match app {
         Some(app) => {
             let with_deadline = with_deadline.route_layer(from_fn_with_state(app.clone(), layers::deadline));
-            with_deadline.merge(without).route_layer(from_fn_with_state(app.clone(), auth::identify))
+            let known = with_deadline.merge(without).route_layer(from_fn_with_state(app.clone(), auth::identify));
+            // GitHub signs what it sends, and is held to no address's limit.
+            known.merge(webhooks::routes().route_layer(from_fn_with_state(app.clone(), layers::deadline)))
         }
-        None => with_deadline.merge(without),
+        None => with_deadline.merge(without).merge(webhooks::routes()),
     };
     ApiRouter::new().nest("/api", api).merge(health::routes()).merge(metrics::routes())
 }

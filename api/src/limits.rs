@@ -1,4 +1,5 @@
-//! Rate limits: so many requests a minute for each person, each agent, and each address that nobody is signed in at.
+//! Rate limits: so many requests a minute for each person, each agent, and each address that nobody is signed in at;
+//! and so many a second for each address that sends webhooks without a good signature.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -25,20 +26,23 @@ pub struct Limits {
     pub agent: Option<NonZeroU32>,
     /// For an address, without credentials or with wrong ones.
     pub address: Option<NonZeroU32>,
+    /// For an address whose webhooks are not signed well; this one counts a second, not a minute.
+    pub webhook: Option<NonZeroU32>,
 }
 
 /// The document's limits; it has none for addresses, so they get what a person gets.
 impl Default for Limits {
     fn default() -> Self {
-        Self { owner: NonZeroU32::new(100), agent: NonZeroU32::new(60), address: NonZeroU32::new(100) }
+        let (owner, agent, address) = (NonZeroU32::new(100), NonZeroU32::new(60), NonZeroU32::new(100));
+        Self { owner, agent, address, webhook: NonZeroU32::new(10) }
     }
 }
 
 impl Limits {
     /// No limits at all.
-    pub const OFF: Self = Self { owner: None, agent: None, address: None };
+    pub const OFF: Self = Self { owner: None, agent: None, address: None, webhook: None };
 
-    /// Reads `off`, or numbers per minute such as `owner=100,agent=60,address=off`; what is not named keeps its default.
+    /// Reads `off`, or numbers such as `owner=100,agent=60,address=off`; what is not named keeps its default.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim().eq_ignore_ascii_case("off") {
             return Ok(Self::OFF);
@@ -55,7 +59,8 @@ impl Limits {
                 "owner" => limits.owner = limit,
                 "agent" => limits.agent = limit,
                 "address" => limits.address = limit,
-                other => return Err(format!("{other:?} is none of owner, agent, address")),
+                "webhook" => limits.webhook = limit,
+                other => return Err(format!("{other:?} is none of owner, agent, address, webhook")),
             }
         }
         Ok(limits)
@@ -67,6 +72,7 @@ pub(crate) struct Limiter {
     owners: Option<Bucket<Uuid>>,
     agents: Option<Bucket<Uuid>>,
     addresses: Option<Bucket<IpAddr>>,
+    unsigned_webhooks: Option<Bucket<IpAddr>>,
 }
 
 struct Bucket<K: std::hash::Hash + Eq + Clone> {
@@ -87,9 +93,10 @@ pub(crate) enum Quota {
 impl Limiter {
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
-            owners: limits.owner.map(Bucket::new),
-            agents: limits.agent.map(Bucket::new),
-            addresses: limits.address.map(Bucket::new),
+            owners: limits.owner.map(Bucket::per_minute),
+            agents: limits.agent.map(Bucket::per_minute),
+            addresses: limits.address.map(Bucket::per_minute),
+            unsigned_webhooks: limits.webhook.map(Bucket::per_second),
         }
     }
 
@@ -104,12 +111,24 @@ impl Limiter {
     pub(crate) fn of_address(&self, address: IpAddr) -> Quota {
         self.addresses.as_ref().map_or(Quota::Unlimited, |bucket| bucket.take(&address))
     }
+
+    /// Only for those that fail the signature: what is signed is never refused.
+    pub(crate) fn of_unsigned_webhook(&self, address: IpAddr) -> Quota {
+        self.unsigned_webhooks.as_ref().map_or(Quota::Unlimited, |bucket| bucket.take(&address))
+    }
 }
 
 impl<K: std::hash::Hash + Eq + Clone> Bucket<K> {
-    fn new(limit: NonZeroU32) -> Self {
-        let state = DefaultKeyedRateLimiter::keyed(governor::Quota::per_minute(limit)).with_middleware();
-        Self { limit, state }
+    fn per_minute(limit: NonZeroU32) -> Self {
+        Self::new(limit, governor::Quota::per_minute(limit))
+    }
+
+    fn per_second(limit: NonZeroU32) -> Self {
+        Self::new(limit, governor::Quota::per_second(limit))
+    }
+
+    fn new(limit: NonZeroU32, quota: governor::Quota) -> Self {
+        Self { limit, state: DefaultKeyedRateLimiter::keyed(quota).with_middleware() }
     }
 
     fn take(&self, key: &K) -> Quota {

@@ -92,7 +92,7 @@ struct UpdateProject {
 #[derive(Deserialize, JsonSchema)]
 #[serde(from = "f64")]
 #[schemars(inline, with = "i64")]
-struct Whole(i64);
+pub(crate) struct Whole(pub(crate) i64);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -138,7 +138,8 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
     const TAKEN: &[Code] = &[Code::ProjectSlugAlreadyExists, Code::ProjectRepositoryAlreadyLinked];
     const CREATE: &[&[Code]] = &[LIST, TAKEN, &[Code::ProjectInvalidGithubInstallation]];
     const UPDATE: &[&[Code]] = &[GET, TAKEN, &[Code::ProjectInvalidGithubInstallation]];
-    const DELETE: &[Code] = &[Code::ProjectNotFound, Code::ProjectAccessDenied, Code::ProjectHasActiveAgents];
+    const DELETE: &[Code] =
+        &[Code::ProjectNotFound, Code::ProjectAccessDenied, Code::ProjectHasActiveAgents, Code::ProjectHasActiveTasks];
     let (create_codes, update_codes) = (CREATE.concat(), UPDATE.concat());
     ApiRouter::new()
         .api_route("/project.list", get_with(list, route("projects", "A workspace's projects", LIST)))

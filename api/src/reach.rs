@@ -1,9 +1,12 @@
 //! Reach: what a caller may look at. An owner their workspaces, an agent its workspace, a project agent its project.
 
-use domain::{AgentId, ProjectId, WorkspaceId};
+use domain::{AgentId, ProjectId, SessionId, TaskId, WikiEntryId, WorkspaceId};
 use projections::agents::{self, AgentView};
 use projections::projects::{self, ProjectView};
+use projections::sessions::{self, SessionView};
+use projections::tasks::{self, TaskView};
 use projections::timeline::Found;
+use projections::wiki::{self, WikiEntryView};
 use projections::workspaces::{self, WorkspaceView};
 
 use crate::App;
@@ -55,6 +58,40 @@ impl App {
             return Ok(found);
         }
         Err(ApiError::new(Code::AgentAccessDenied, "the agent is out of your reach"))
+    }
+
+    /// A session that the caller may look at.
+    pub(crate) async fn session_in_reach(&self, by: &Caller, id: SessionId) -> Result<SessionView, ApiError> {
+        let found = sessions::find(&self.views, id).await?;
+        let found = found.ok_or_else(|| ApiError::new(Code::SessionNotFound, "the session does not exist"))?;
+        if self.reaches(by, found.workspace_id, Some(found.project_id)).await? {
+            return Ok(found);
+        }
+        Err(ApiError::new(Code::SessionAccessDenied, "the session is out of your reach"))
+    }
+
+    /// A task that the caller may look at.
+    pub(crate) async fn task_in_reach(&self, by: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
+        let found = tasks::find(&self.views, id).await?;
+        let found = found.ok_or_else(|| ApiError::new(Code::TaskNotFound, "the task does not exist"))?;
+        if self.reaches(by, found.workspace_id, Some(found.project_id)).await? {
+            return Ok(found);
+        }
+        Err(ApiError::new(Code::TaskAccessDenied, "the task is out of your reach"))
+    }
+
+    /// A wiki entry that the caller may look at: the wiki of the whole workspace is for all of its agents.
+    pub(crate) async fn wiki_entry_in_reach(&self, by: &Caller, id: WikiEntryId) -> Result<WikiEntryView, ApiError> {
+        let found = wiki::find(&self.views, id).await?;
+        let found = found.ok_or_else(|| ApiError::new(Code::WikiEntryNotFound, "the wiki entry does not exist"))?;
+        let own_project = match by {
+            Caller::Agent(agent) => agent.project_id,
+            Caller::Owner(_) => None,
+        };
+        if self.reaches(by, found.workspace_id, found.project_id.or(own_project)).await? {
+            return Ok(found);
+        }
+        Err(ApiError::new(Code::WikiEntryAccessDenied, "the wiki entry is out of your reach"))
     }
 
     /// Whether the caller may look at a timeline entry.

@@ -17,7 +17,7 @@ use axum::http::request::Parts;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
-use projections::timeline::{self, Passed};
+use projections::timeline::{self, Doc};
 use projections::workspaces;
 use serde_json::json;
 use tokio::sync::watch;
@@ -53,7 +53,7 @@ struct Listener {
     epoch: i64,
     /// Everything up to here was sent, or was not asked for.
     cursor: i64,
-    page: VecDeque<Passed>,
+    page: VecDeque<Doc>,
     head: watch::Receiver<i64>,
     shutdown: watch::Receiver<bool>,
 }
@@ -83,13 +83,13 @@ impl Listener {
             let event = Event::default()
                 .id(format!("{}-{}", listener.epoch, next.position))
                 .event(next.kind)
-                .data(next.doc.get());
+                .data(next.json.get());
             Some((Ok(event), listener))
         })
     }
 
     /// The next entry; `None` ends the stream.
-    async fn next(&mut self) -> Option<Passed> {
+    async fn next(&mut self) -> Option<Doc> {
         loop {
             if let Some(entry) = self.page.pop_front() {
                 self.cursor = entry.position;
@@ -125,7 +125,8 @@ impl Listener {
         }
         // Asked anew each time: the caller may have opened a workspace since.
         let filter = self.app.filter(&self.by, &self.asked).await?;
-        self.page = timeline::after(&self.app.views, &filter, self.cursor, PAGE).await?.into();
+        let page = timeline::after(&self.app.views, &filter, self.cursor, PAGE).await?;
+        self.page = self.app.with_names(page).await?.into();
         if self.page.is_empty() {
             // The timeline shows everything up to the head, and there was nothing for this listener.
             self.cursor = head;

@@ -1,6 +1,7 @@
 //! The desk: where a decision reads aggregates and lays down what is to be committed, all or nothing.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -24,6 +25,8 @@ pub struct Desk<'a> {
     /// What each claim and scope of the commit means when the log says no.
     refusals: Vec<(Meaning, Refusal)>,
     states: Vec<Decided>,
+    /// Every aggregate as it was first read.
+    seen: HashMap<StreamId, (Arc<dyn Any + Send + Sync>, i64)>,
 }
 
 /// An aggregate as it was read.
@@ -61,6 +64,7 @@ impl<'a> Desk<'a> {
             commit: Commit::default(),
             refusals: Vec::new(),
             states: Vec::new(),
+            seen: HashMap::new(),
         }
     }
 
@@ -77,17 +81,43 @@ impl<'a> Desk<'a> {
     /// An aggregate, for the decision to look at.
     pub async fn load<A: Entity + 'static>(&mut self, id: impl Into<Uuid>) -> Result<Loaded<A>, Stop> {
         let stream = StreamId::new(A::TYPE, id.into());
-        if self.trust_warm
-            && let Some((state, sequence)) = self.executor.warm.get::<A>(&stream)
+        if let Some(decided) = self.states.iter().find(|it| it.stream == stream)
+            && let Ok(state) = decided.state.clone().downcast::<A>()
         {
-            self.used_warm = true;
-            return Ok(Loaded { stream, state, sequence });
+            return Ok(Loaded { stream, state, sequence: decided.sequence });
         }
-        Ok(self.executor.load(stream).await?)
+        // A decision sees one state of each aggregate, however often it looks and whatever happens meanwhile.
+        if let Some((state, sequence)) = self.seen.get(&stream)
+            && let Ok(state) = Arc::clone(state).downcast::<A>()
+        {
+            return Ok(Loaded { stream, state, sequence: *sequence });
+        }
+        let warm = if self.trust_warm { self.executor.warm.get::<A>(&stream) } else { None };
+        let loaded = match warm {
+            Some((state, sequence)) => {
+                self.used_warm = true;
+                Loaded { stream, state, sequence }
+            }
+            None => self.executor.load(stream).await?,
+        };
+        let seen: Arc<dyn Any + Send + Sync> = loaded.state.clone();
+        self.seen.insert(loaded.stream.clone(), (seen, loaded.sequence));
+        Ok(loaded)
+    }
+
+    /// The aggregate of a kind that holds a claim now. What is read of it then is to be relied on, not this.
+    pub async fn holder<A: Entity>(&self, claim: domain::Claim) -> Result<Option<Uuid>, Stop> {
+        let holder = self.executor.log.holder(&stored(claim)).await?;
+        let of_kind = holder.filter(|it| it.aggregate_type == A::TYPE);
+        Ok(of_kind.and_then(|it| it.aggregate_id.parse().ok()))
     }
 
     /// Makes the commit depend on the aggregate being as it was read.
     pub fn rely_on<A>(&mut self, loaded: &Loaded<A>) {
+        // What is appended to is guarded by that.
+        if self.commit.appends.iter().any(|it| it.stream == loaded.stream) {
+            return;
+        }
         let guard = Guard::At { stream: loaded.stream.clone(), sequence: loaded.sequence };
         if !self.commit.guards.contains(&guard) {
             self.commit.guards.push(guard);
@@ -95,6 +125,8 @@ impl<'a> Desk<'a> {
     }
 
     /// Lets an aggregate decide, and lays down its events with what they demand. Returns the events.
+    ///
+    /// It may decide more than once: from the second time on it has already taken its earlier events.
     pub async fn run<A>(&mut self, id: impl Into<Uuid>, command: A::Command) -> Result<Vec<A::Event>, Stop>
     where
         A: Entity + 'static,
@@ -111,35 +143,35 @@ impl<'a> Desk<'a> {
         self.lay_down_demands::<A>(&loaded, &events);
         let workspace_id = after.workspace().map(|id| id.0);
         let metadata = self.context.metadata();
-        let events_laid = events
-            .iter()
-            .map(|event| NewEvent {
-                event_id: Uuid::now_v7(),
-                event_type: event.event_type(),
-                event_version: event.event_version(),
-                payload: serde_json::to_string(event).expect("an event is always JSON"),
-                metadata: metadata.clone(),
-                workspace_id,
-            })
-            .collect();
-        self.states.push(Decided {
-            stream: loaded.stream.clone(),
-            state: Arc::new(after),
-            sequence: loaded.sequence + events.len() as i64,
+        let events_laid = events.iter().map(|event| NewEvent {
+            event_id: Uuid::now_v7(),
+            event_type: event.event_type(),
+            event_version: event.event_version(),
+            payload: serde_json::to_string(event).expect("an event is always JSON"),
+            metadata: metadata.clone(),
+            workspace_id,
         });
-        // What is appended to is guarded by that.
-        self.commit.guards.retain(|guard| !matches!(guard, Guard::At { stream, .. } if *stream == loaded.stream));
-        self.commit.appends.push(StreamAppend {
-            stream: loaded.stream,
-            expected: loaded.sequence,
-            events: events_laid,
-        });
+        self.lay_down_events(&loaded, events_laid.collect());
+        let sequence = loaded.sequence + events.len() as i64;
+        self.states.retain(|it| it.stream != loaded.stream);
+        self.states.push(Decided { stream: loaded.stream, state: Arc::new(after), sequence });
         Ok(events)
     }
 
     /// Writes an account or credential row in the same commit.
     pub fn write(&mut self, row: RowChange) {
         self.commit.rows.push(row);
+    }
+
+    fn lay_down_events<A>(&mut self, loaded: &Loaded<A>, events: Vec<NewEvent>) {
+        let Loaded { stream, sequence: expected, .. } = loaded;
+        if let Some(append) = self.commit.appends.iter_mut().find(|it| it.stream == *stream) {
+            append.events.extend(events);
+            return;
+        }
+        // What is appended to is guarded by that.
+        self.commit.guards.retain(|guard| !matches!(guard, Guard::At { stream: of, .. } if of == stream));
+        self.commit.appends.push(StreamAppend { stream: stream.clone(), expected: *expected, events });
     }
 
     fn lay_down_demands<A>(&mut self, loaded: &Loaded<A>, events: &[A::Event])

@@ -33,12 +33,14 @@ pub struct Done<T> {
     pub replayed: bool,
 }
 
-/// What to do after one attempt.
-enum Next {
+/// How one attempt ended.
+enum Attempt<T> {
+    /// It landed, now or before.
+    Done(Done<T>),
     /// Another command moved this stream first.
-    TakeTurns(StreamId),
+    Outrun(StreamId),
     /// The answer came from warm state and is not yet to be believed.
-    LookAgain,
+    Unsure,
 }
 
 impl Executor {
@@ -72,25 +74,35 @@ impl Executor {
         let Some(idempotency) = &context.idempotency else { return self.decide(context, decision).await };
         // Held until the command has ended: a repeat meanwhile is told to wait.
         let _flight = self.flights.take_off(&idempotency.key).ok_or(CommandError::InFlight)?;
-        match self.log.remembered(&idempotency.key).await? {
-            Some(known) => replay(idempotency, known),
-            None => self.decide(context, decision).await,
+        if let Some(known) = self.log.remembered(&idempotency.key).await? {
+            return replay(idempotency, known);
+        }
+        match self.decide(context, decision).await {
+            // It may be refused because the same command landed meanwhile: from another node, or from a caller that
+            // hung up while its commit was waiting.
+            Err(refused @ (CommandError::Refused(_) | CommandError::Conflict)) => {
+                match self.log.remembered(&idempotency.key).await? {
+                    Some(known) => replay(idempotency, known),
+                    None => Err(refused),
+                }
+            }
+            ended => ended,
         }
     }
 
     async fn decide<D: Decision>(&self, context: &Context, decision: &D) -> Result<Done<D::Outcome>, CommandError> {
         let mut trust_warm = true;
-        let mut _turn = None;
+        let mut turn = None;
         let mut attempts = 0;
         while attempts < ATTEMPTS {
             match self.attempt(context, decision, trust_warm).await? {
-                Ok(done) => return Ok(done),
-                Err(Next::LookAgain) => {}
-                Err(Next::TakeTurns(stream)) => {
+                Attempt::Done(done) => return Ok(done),
+                Attempt::Unsure => {}
+                Attempt::Outrun(stream) => {
                     attempts += 1;
                     // One turn at a time: the one held is given back before the next is waited for.
-                    drop(_turn.take());
-                    _turn = Some(self.turns.wait(&stream).await);
+                    drop(turn.take());
+                    turn = Some(self.turns.wait(&stream).await);
                 }
             }
             trust_warm = false;
@@ -103,22 +115,30 @@ impl Executor {
         context: &Context,
         decision: &D,
         trust_warm: bool,
-    ) -> Result<Result<Done<D::Outcome>, Next>, CommandError> {
+    ) -> Result<Attempt<D::Outcome>, CommandError> {
         let mut desk = Desk::new(self, context, trust_warm);
         let outcome = match decision.decide(&mut desk).await {
             Ok(outcome) => outcome,
             // Warm state may be behind another node's: only a fresh one may refuse.
-            Err(Stop::Refused(_)) if desk.used_warm => return Ok(Err(Next::LookAgain)),
+            Err(Stop::Refused(_)) if desk.used_warm => return Ok(Attempt::Unsure),
             Err(Stop::Refused(refusal)) => return Err(CommandError::Refused(refusal)),
             Err(Stop::Fault(error)) => return Err(error.into()),
         };
         if desk.is_clear() && desk.used_warm {
-            return Ok(Err(Next::LookAgain));
+            // Nor may it say that there is nothing to do.
+            return Ok(Attempt::Unsure);
         }
         if desk.is_clear() && context.idempotency.is_none() {
             let position = self.log.head().await?.position;
-            return Ok(Ok(Done { outcome, position, replayed: false }));
+            return Ok(Attempt::Done(Done { outcome, position, replayed: false }));
         }
+        self.commit(context, desk, outcome).await
+    }
+
+    async fn commit<T>(&self, context: &Context, desk: Desk<'_>, outcome: T) -> Result<Attempt<T>, CommandError>
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned,
+    {
         let (mut commit, states, refusals) = desk.clear();
         commit.remember = context.idempotency.as_ref().map(|it| remember(context, it, &outcome));
         match self.log.commit(commit).await {
@@ -126,14 +146,14 @@ impl Executor {
                 for Decided { stream, state, sequence } in states {
                     self.warm.put(stream, state, sequence);
                 }
-                Ok(Ok(Done { outcome, position: receipt.last, replayed: false }))
+                Ok(Attempt::Done(Done { outcome, position: receipt.last, replayed: false }))
             }
             Err(CommitError::Conflict { stream, .. }) => {
                 self.warm.forget(&stream);
-                Ok(Err(Next::TakeTurns(stream)))
+                Ok(Attempt::Outrun(stream))
             }
             Err(CommitError::KeyUsed(known)) => match &context.idempotency {
-                Some(idempotency) => replay(idempotency, known).map(Ok),
+                Some(idempotency) => replay(idempotency, known).map(Attempt::Done),
                 None => Err(CommandError::Fault("a key was refused that was not given".into())),
             },
             Err(CommitError::Unavailable(what)) => {

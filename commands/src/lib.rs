@@ -7,8 +7,13 @@
 //! Commands on one stream need no file here: [`On`] runs them as they are. The folders hold those that span streams.
 
 pub mod agent;
+pub mod github;
 pub mod project;
+pub mod scores;
+pub mod session;
+pub mod task;
 pub mod user;
+pub mod wiki;
 
 mod cache;
 mod context;

@@ -2,12 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use domain::agent::{AgentEvent, AgentLevel, AgentStatus};
+use domain::github::{self, Login};
+use domain::scorecard::ScorecardEvent;
 use domain::{AgentCode, AgentId, ProjectId, Settings, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use store::StoreError;
 use store::sql::{Database, Holds, Query, Table, Value};
 
-use crate::fact::AGENT;
+use crate::fact::{AGENT, SCORECARD};
 use crate::query::{Conditions, first, page, records};
 use crate::rows::assign;
 use crate::{Describe, Fact, FactOf, FoldError, Key, Poison, Projection, Reads, Record, RowKey, Rows, fold};
@@ -92,12 +94,32 @@ pub async fn reports_of(views: &Database, supervisor: AgentId) -> Result<Vec<Age
     views.query(query.bind(supervisor.0)).await?.iter().map(|row| row.uuid(0).map(AgentId)).collect()
 }
 
-/// The agent that the facts of its stream make.
+/// The agent in use whose GitHub account this is, among those that work in a project of the workspace.
+pub async fn of_account(
+    views: &Database,
+    workspace: WorkspaceId,
+    project: ProjectId,
+    login: &Login,
+) -> Result<Option<AgentId>, StoreError> {
+    let query = Query::new(
+        "select doc
+         from agents
+         where workspace_id = $1 and (github_username = $2 or code = $2)
+           and (project_id = $3 or project_id is null) and deleted = 0
+         order by created_at, id
+         limit 100",
+    );
+    let query = query.bind(workspace.0).bind(login.key()).bind(project.0);
+    let found: Vec<AgentView> = records(views, query).await?;
+    Ok(github::agent_of(login, found.iter().map(|it| (it.id, &it.agent_code, &it.settings))))
+}
+
+/// The agent that the facts of its stream and of its scorecard make, in the order of the log.
 pub fn as_of(facts: &[Fact]) -> Result<Option<AgentView>, Poison> {
     fold::subject_of(&Agents, facts)
 }
 
-/// Folds the facts of agents.
+/// Folds the facts of agents, and from their scorecards how far they are trusted.
 #[derive(Debug, Clone, Copy)]
 pub struct Agents;
 
@@ -107,11 +129,11 @@ impl Projection for Agents {
     }
 
     fn version(&self) -> i64 {
-        1
+        2
     }
 
     fn reads(&self) -> Reads {
-        Reads::Only(&[AGENT])
+        Reads::Only(&[AGENT, SCORECARD])
     }
 
     fn tables(&self) -> Vec<Table> {
@@ -124,7 +146,11 @@ impl Projection for Agents {
             .required("created_at", Holds::Int)
             .required("deleted", Holds::Int)
             .optional("supervisor_agent_id", Holds::Text)
+            .required("code", Holds::Text)
+            .optional("github_username", Holds::Text)
             .index(&["workspace_id", "created_at"])
+            .index(&["workspace_id", "code"])
+            .index(&["workspace_id", "github_username"])
             .index(&["supervisor_agent_id"]);
         vec![table.finish()]
     }
@@ -134,6 +160,12 @@ impl Projection for Agents {
     }
 
     fn apply(&self, fact: &Fact, rows: &mut Rows) -> Result<(), FoldError> {
+        if let FactOf::Scorecard(ScorecardEvent::TrustScoreChanged { new, changed_at, .. }) = fact.of {
+            return rows.update(fact.subject, |row: &mut AgentView| {
+                row.trust_score = new;
+                row.updated_at = changed_at;
+            });
+        }
         let FactOf::Agent(event) = &fact.of else { return Ok(()) };
         match event.clone() {
             AgentEvent::AgentCreated {
@@ -226,6 +258,8 @@ impl Record for AgentView {
             self.created_at.timestamp_micros().into(),
             self.deleted_at.is_some().into(),
             self.supervisor_agent_id.map(|it| it.0).into(),
+            self.agent_code.as_ref().into(),
+            github::username_in(&self.settings).into(),
         ]
     }
 }
@@ -265,6 +299,15 @@ mod tests {
         let rotated =
             AgentEvent::AgentCredentialsRotated { credential_id: crate::examples::id(6).into(), rotated_at: at(1) };
         assert_eq!(Some(folded(rotated)), as_of(&facts([agent_created()])).expect("no poison"));
+    }
+
+    #[test]
+    fn trust_follows_the_scorecard() {
+        let history = facts([agent_created(), crate::score_facts::examples::trust_changed(42.5)]);
+        let shown = as_of(&history).expect("no poison").expect("an agent");
+        assert_eq!((shown.trust_score, shown.updated_at), (42.5, at(6)));
+        // Its status is the agent's own to tell.
+        assert_eq!(shown.status, AgentStatus::Active);
     }
 
     #[test]

@@ -3,8 +3,14 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::agent::{AgentEvent, AgentLevel, AgentStatus};
 use domain::project::ProjectEvent;
+use domain::session::{AgentSnapshot, ProblemCategory, ProblemContext, ProblemReport, PulledCounts, SessionEvent};
+use domain::task::{GithubIssue, Priority, TaskEvent};
+use domain::wiki::{Author, WikiEvent};
 use domain::workspace::WorkspaceEvent;
-use domain::{AgentCode, AgentId, CredentialId, ProjectId, Settings, Slug, UserId, WorkspaceId};
+use domain::{
+    AgentCode, AgentId, CredentialId, ProjectId, SessionId, Settings, Severity, Slug, TaskId, UserId, WikiEntryId,
+    WorkspaceId,
+};
 use serde_json::json;
 use store::{StoredEvent, StreamId};
 use uuid::Uuid;
@@ -21,6 +27,7 @@ pub(crate) fn id(n: u128) -> Uuid {
 pub(crate) const WORKSPACE_ID: WorkspaceId = WorkspaceId(Uuid::from_u128(1));
 pub(crate) const PROJECT_ID: ProjectId = ProjectId(Uuid::from_u128(2));
 pub(crate) const AGENT_ID: AgentId = AgentId(Uuid::from_u128(3));
+pub(crate) const TASK_ID: TaskId = TaskId(Uuid::from_u128(7));
 pub(crate) const OWNER_ID: UserId = UserId(Uuid::from_u128(9));
 
 /// Minutes after the start of the story.
@@ -127,6 +134,76 @@ pub(crate) fn agent_created() -> (Uuid, FactOf) {
 
 pub(crate) fn agent(event: AgentEvent) -> (Uuid, FactOf) {
     (AGENT_ID.0, FactOf::Agent(event))
+}
+
+pub(crate) fn task_created() -> (Uuid, FactOf) {
+    task(TaskEvent::TaskCreated {
+        task_id: TASK_ID,
+        workspace_id: WORKSPACE_ID,
+        project_id: PROJECT_ID,
+        github_issue: Some(GithubIssue { id: 9001, number: 12 }),
+        title: "Add a basket".into(),
+        description: None,
+        priority: Priority::P2,
+        deadline: None,
+        success_criteria: vec!["It works".into()],
+        metadata: Settings::new(),
+        created_at: at(0),
+    })
+}
+
+pub(crate) fn task(event: TaskEvent) -> (Uuid, FactOf) {
+    (TASK_ID.0, FactOf::Task(event))
+}
+
+pub(crate) fn session_started() -> (Uuid, FactOf) {
+    session(SessionEvent::SessionStarted {
+        session_id: SessionId(id(50)),
+        workspace_id: WORKSPACE_ID,
+        project_id: PROJECT_ID,
+        agent_id: AGENT_ID,
+        is_organization_level: false,
+        pulled: PulledCounts { tasks: 2, messages: 1, role_changes: 0 },
+        delivered_up_to: 3,
+        agent_snapshot: AgentSnapshot::default(),
+        started_at: at(0),
+    })
+}
+
+/// A problem that another agent, 4, is to hear of.
+pub(crate) fn problem_reported() -> (Uuid, FactOf) {
+    let content = ProblemReport {
+        title: "It burns".into(),
+        description: "The build is on fire".into(),
+        context: ProblemContext { line_number: Some(7), ..ProblemContext::default() },
+        severity: Severity::High,
+        category: ProblemCategory::Bug,
+    };
+    session(SessionEvent::ProblemReported { content, mentions: vec![AgentId(id(4))], published_at: at(2) })
+}
+
+pub(crate) fn session(event: SessionEvent) -> (Uuid, FactOf) {
+    (id(50), FactOf::Session(event))
+}
+
+pub(crate) fn wiki_proposed() -> (Uuid, FactOf) {
+    wiki(WikiEvent::WikiEntryProposed {
+        entry_id: WikiEntryId(id(70)),
+        workspace_id: WORKSPACE_ID,
+        project_id: Some(PROJECT_ID),
+        proposed_by: Author::Agent(AGENT_ID),
+        title: "Locks".into(),
+        slug: Slug::parse("locks").expect("a slug"),
+        content: "Avoid them".into(),
+        tags: vec!["rust".into(), "sync".into()],
+        version: 1,
+        parent_entry_id: None,
+        proposed_at: at(0),
+    })
+}
+
+pub(crate) fn wiki(event: WikiEvent) -> (Uuid, FactOf) {
+    (id(70), FactOf::Wiki(event))
 }
 
 /// A stored event that renames a workspace; `broken` ones cannot be decoded.

@@ -34,7 +34,12 @@ pub mod agents;
 pub mod offline;
 pub mod parking;
 pub mod projects;
+pub mod score_facts;
+pub mod scorecards;
+pub mod sessions;
+pub mod tasks;
 pub mod timeline;
+pub mod wiki;
 pub mod workspaces;
 
 use std::sync::Arc;
@@ -54,6 +59,11 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(workspaces::Workspaces),
         Arc::new(projects::Projects),
         Arc::new(agents::Agents),
+        Arc::new(score_facts::ScoreFacts),
+        Arc::new(scorecards::Scorecards),
+        Arc::new(sessions::Sessions),
+        Arc::new(tasks::Tasks),
+        Arc::new(wiki::Wiki),
         Arc::new(timeline::Timeline),
     ]
 }
@@ -63,7 +73,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::examples::{agent_created, facts, project_created, workspace_created};
+    use crate::examples::{
+        agent_created, facts, problem_reported, project_created, session_started, task_created, wiki_proposed,
+        workspace_created,
+    };
 
     #[test]
     fn no_two_projections_share_a_name_or_a_table() {
@@ -75,7 +88,16 @@ mod tests {
 
     #[test]
     fn every_record_fills_exactly_the_columns_of_its_table() {
-        let facts = facts([workspace_created(), project_created(), agent_created()]);
+        let created = [
+            workspace_created(),
+            project_created(),
+            agent_created(),
+            task_created(),
+            wiki_proposed(),
+            session_started(),
+            problem_reported(),
+        ];
+        let facts = facts(created.into_iter().chain(score_facts::examples::measured()));
         for projection in all() {
             let changes = fold_stream(&*projection, &facts).expect("no poison").changes().expect("changes");
             for table in projection.tables() {

@@ -16,13 +16,25 @@ pub(crate) struct Conditions {
 
 impl Conditions {
     /// `column comparison value`, if there is a value to compare with.
-    pub(crate) fn and(mut self, comparison: &'static str, value: Option<impl Into<Value>>) -> Self {
-        if let Some(value) = value {
-            self.params.push(value.into());
-            let joint = if self.sql.is_empty() { "" } else { " and " };
-            self.sql.push_str(&format!("{joint}{comparison} ${}", self.params.len()));
+    pub(crate) fn and(self, comparison: &'static str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.and_with(value, |place| format!("{comparison} ${place}")),
+            None => self,
         }
+    }
+
+    /// A condition without a value.
+    pub(crate) fn and_that(mut self, condition: &str) -> Self {
+        let joint = if self.sql.is_empty() { "" } else { " and " };
+        self.sql.push_str(&format!("{joint}{condition}"));
         self
+    }
+
+    /// A condition on a value, written around the place of its parameter.
+    pub(crate) fn and_with(mut self, value: impl Into<Value>, condition: impl FnOnce(usize) -> String) -> Self {
+        self.params.push(value.into());
+        let condition = condition(self.params.len());
+        self.and_that(&condition)
     }
 
     /// The conditions as part of a query; `before` and `after` are SQL without parameters.

@@ -171,7 +171,7 @@ impl Build {
         statements.extend(tables.create());
         if self.serving {
             statements.extend(tables.create_indexes());
-            statements.extend(self.show());
+            statements.extend(tables.show());
         }
         views.transact(statements).await
     }
@@ -224,12 +224,15 @@ impl Build {
         serving: Option<&Self>,
         views: &Database,
     ) -> Result<Outcome, StoreError> {
-        let mut statements = Vec::new();
+        let tables = self.tables(projection, views);
+        let mut indexes: Vec<Statement> = tables.create_indexes().collect();
         if let Database::Postgres(_) = views {
             // Indexes of a long log take longer than any statement of a request may.
-            statements.push(Query::new("set local statement_timeout = 0").into());
+            indexes.insert(0, Query::new("set local statement_timeout = 0").into());
         }
-        statements.extend(self.tables(projection, views).create_indexes());
+        // In a transaction of their own: a swap that comes too late is tried again, and must not make them anew.
+        views.transact(indexes).await?;
+        let mut statements = Vec::new();
         if let Some(old) = serving {
             let retire = Query::new(
                 "update projections
@@ -244,7 +247,7 @@ impl Build {
         }
         let next = Self { serving: true, state: BuildState::Running, last_error: None, ..self.clone() };
         statements.push(self.compare_and_set(&next));
-        statements.extend(self.show());
+        statements.extend(tables.show());
         let outcome = views.transact(statements).await?;
         if outcome == Outcome::Done {
             *self = Self { revision: self.revision + 1, ..next };
@@ -265,7 +268,7 @@ impl Build {
             statements.extend(self.hide());
         }
         for table in &self.tables {
-            statements.push(Query::new(format!("drop table if exists {}", self.physical(table))).into());
+            statements.push(Statement::DropTable(self.physical(table)));
         }
         views.transact(statements).await
     }
@@ -288,13 +291,8 @@ impl Build {
         Statement::Expect { query, rows: 1 }
     }
 
-    fn show(&self) -> impl Iterator<Item = Statement> {
-        let view = |name: &String| format!("create view {name} as select * from {}", self.physical(name));
-        self.tables.iter().map(move |name| Query::new(view(name)).into())
-    }
-
     fn hide(&self) -> impl Iterator<Item = Statement> {
-        self.tables.iter().map(|name| Query::new(format!("drop view if exists {name}")).into())
+        self.tables.iter().map(|name| Statement::DropView(name.clone()))
     }
 
     fn park(&self, poison: &Poison, held: i64, error: &str, now: i64) -> Statement {

@@ -152,7 +152,10 @@ impl Rows {
         let mut changes = Changes::default();
         for (at, slot) in slots {
             match &slot.now {
-                Now::Is { row, changed: true } => changes.writes.entry(at.table).or_default().push(row.values()?),
+                Now::Is { row, changed: true } => {
+                    let values = row.values()?.into_iter().map(storable).collect();
+                    changes.writes.entry(at.table).or_default().push(values);
+                }
                 Now::Gone => changes.removals.entry(at.table).or_default().push(at.key.values()),
                 Now::Is { changed: false, .. } | Now::AsStored => {}
             }
@@ -259,6 +262,14 @@ key_from_id!(UserId, WorkspaceId, ProjectId, AgentId);
 pub(crate) fn assign<T>(place: &mut T, changed: Option<T>) {
     if let Some(value) = changed {
         *place = value;
+    }
+}
+
+/// A value that both databases can hold: PostgreSQL knows no NUL in text, and one in an event must not stop a read model.
+fn storable(value: Value) -> Value {
+    match value {
+        Value::Text(text) if text.contains('\0') => Value::Text(text.replace('\0', "\u{FFFD}")),
+        other => other,
     }
 }
 

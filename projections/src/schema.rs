@@ -18,7 +18,7 @@ pub struct Describe(Table);
 impl Describe {
     /// A table by the name that queries use.
     pub fn table(name: &str) -> Self {
-        Self(Table { name: name.to_owned(), columns: Vec::new(), key_columns: 0, indexes: Vec::new() })
+        Self(Table { name: name.to_owned(), columns: Vec::new(), key_columns: 0, indexes: Vec::new(), full_text: None })
     }
 
     /// A column of the key; these come first.
@@ -41,6 +41,12 @@ impl Describe {
     pub fn index(mut self, columns: &[&str]) -> Self {
         self.0.indexes.push(columns.iter().map(|it| (*it).to_owned()).collect());
         self
+    }
+
+    /// A column of [`Words`](store::sql::Words) to find rows by; every row fills it.
+    pub fn full_text(mut self, name: &str) -> Self {
+        self.0.full_text = Some(name.to_owned());
+        self.required(name, Holds::Text)
     }
 
     /// The table.
@@ -86,6 +92,11 @@ impl Tables {
     /// Makes the indexes.
     pub(crate) fn create_indexes(&self) -> impl Iterator<Item = Statement> {
         self.by_name.values().map(|table| Statement::CreateIndexes(table.clone()))
+    }
+
+    /// Shows each table under the name that queries use.
+    pub(crate) fn show(&self) -> impl Iterator<Item = Statement> {
+        self.by_name.iter().map(|(name, table)| Statement::CreateView { table: table.clone(), name: name.clone() })
     }
 
     /// Loads the rows that a batch touches, and remembers of the others that they do not exist.

@@ -14,6 +14,8 @@ use crate::{Reaction, Reactor};
 
 /// Events read at a time.
 const PAGE: usize = 500;
+/// So many events that it does not care about may be looked at again after a crash.
+const SAVE_EVERY: i64 = 1_000;
 /// How long one look at the read models waits before it is tried again.
 const CATCH_UP: Duration = Duration::from_secs(5);
 /// The pause before a failed reaction is tried again, doubled up to the last.
@@ -35,6 +37,7 @@ pub struct ReactorStatus {
 /// The reactors at work.
 pub struct Runner {
     running: Vec<Running>,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
     stop: watch::Sender<bool>,
 }
 
@@ -42,7 +45,6 @@ struct Running {
     name: &'static str,
     checkpoint: watch::Receiver<i64>,
     last_error: Arc<Mutex<Option<String>>>,
-    task: JoinHandle<()>,
 }
 
 struct Worker {
@@ -51,6 +53,11 @@ struct Worker {
     views: Database,
     engine: Arc<Engine>,
     executor: Arc<Executor>,
+    /// How far it has come.
+    done: i64,
+    /// How far it has noted that it has come; behind `done` by events it does not care about, so that not every
+    /// commit of the log causes a commit of every reactor.
+    saved: i64,
     checkpoint: watch::Sender<i64>,
     last_error: Arc<Mutex<Option<String>>>,
     stop: watch::Receiver<bool>,
@@ -65,7 +72,7 @@ impl Runner {
         engine: Arc<Engine>,
     ) -> Self {
         let (stop, stopped) = watch::channel(false);
-        let running = reactors
+        let (running, tasks) = reactors
             .into_iter()
             .map(|reactor| {
                 let (checkpoint, checkpoint_seen) = watch::channel(0);
@@ -77,14 +84,16 @@ impl Runner {
                     views: views.clone(),
                     engine: Arc::clone(&engine),
                     executor: Arc::clone(&executor),
+                    done: 0,
+                    saved: 0,
                     checkpoint,
                     last_error: Arc::clone(&last_error),
                     stop: stopped.clone(),
                 };
-                Running { name, checkpoint: checkpoint_seen, last_error, task: tokio::spawn(worker.work()) }
+                (Running { name, checkpoint: checkpoint_seen, last_error }, tokio::spawn(worker.work()))
             })
-            .collect();
-        Self { running, stop }
+            .unzip();
+        Self { running, tasks: Mutex::new(tasks), stop }
     }
 
     /// How far each reactor is.
@@ -105,10 +114,11 @@ impl Runner {
     }
 
     /// Stops after the event in hand.
-    pub async fn shutdown(self) {
+    pub async fn shutdown(&self) {
         self.stop.send_replace(true);
-        for running in self.running {
-            let _ = running.task.await;
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
+            let _ = task.await;
         }
     }
 }
@@ -116,8 +126,18 @@ impl Runner {
 impl Worker {
     async fn work(mut self) {
         let mut pause = FIRST_PAUSE;
+        let mut found = false;
         while !*self.stop.borrow() {
-            match self.catch_up().await {
+            let worked = async {
+                if !found {
+                    self.saved = self.log.reactor_checkpoint(self.reactor.name()).await?;
+                    self.done = self.saved;
+                    self.checkpoint.send_replace(self.done);
+                    found = true;
+                }
+                self.catch_up().await
+            };
+            match worked.await {
                 Ok(()) => {
                     pause = FIRST_PAUSE;
                     self.note(None);
@@ -135,34 +155,38 @@ impl Worker {
                 }
             }
         }
+        // Saves the next start a look at what it does not care about; no harm if it fails.
+        let _ = self.save(self.done).await;
     }
 
     /// Returns once there are no more events, or on shutdown.
-    async fn catch_up(&self) -> Result<(), CommandError> {
-        let mut done = self.log.reactor_checkpoint(self.reactor.name()).await?;
-        self.checkpoint.send_replace(done);
+    async fn catch_up(&mut self) -> Result<(), CommandError> {
         loop {
-            let events = self.log.read_all(done, PAGE).await?;
-            let Some(last) = events.last().map(|event| event.position) else { return Ok(()) };
+            let events = self.log.read_all(self.done, PAGE).await?;
+            if events.is_empty() {
+                return Ok(());
+            }
             for event in events {
                 if *self.stop.borrow() {
                     return Ok(());
                 }
-                let position = event.position;
-                match Fact::read(event) {
-                    Ok(fact) if self.reactor.cares_about(&fact) => {
-                        self.react(&fact).await?;
-                        // What has been done is not looked at again after a crash, though it would do nothing.
-                        done = self.move_on(done, position).await?;
-                    }
-                    Ok(_) => {}
-                    // Projections park and report it; a reactor cannot act on what it cannot read.
-                    Err(poison) => {
-                        tracing::error!(reactor = self.reactor.name(), %poison, "no reaction to an unreadable event")
-                    }
+                if event.position <= self.done {
+                    // Another node was here before.
+                    continue;
                 }
+                // An event that cannot be read stops the reactor, on record: what follows from it must not be lost,
+                // and a newer muster on another node may well read it.
+                let fact = Fact::read(event).map_err(|poison| CommandError::Fault(poison.to_string()))?;
+                if self.reactor.cares_about(&fact) {
+                    self.react(&fact).await?;
+                    self.save(fact.position).await?;
+                }
+                self.done = self.done.max(fact.position);
             }
-            done = self.move_on(done, last).await?;
+            if self.done - self.saved >= SAVE_EVERY {
+                self.save(self.done).await?;
+            }
+            self.checkpoint.send_replace(self.done);
         }
     }
 
@@ -181,20 +205,20 @@ impl Worker {
         }
     }
 
-    /// Moves the checkpoint, unless another node has moved it: then goes on from there.
-    async fn move_on(&self, from: i64, to: i64) -> Result<i64, StoreError> {
-        if to <= from {
-            return Ok(from);
+    /// Notes how far it has come, unless another node is further: then goes on from there.
+    async fn save(&mut self, position: i64) -> Result<(), StoreError> {
+        if position > self.saved {
+            let moved = self.log.move_reactor_checkpoint(self.reactor.name(), self.saved, position).await?;
+            self.saved = if moved { position } else { self.log.reactor_checkpoint(self.reactor.name()).await? };
         }
-        let moved = self.log.move_reactor_checkpoint(self.reactor.name(), from, to).await?;
-        let done = if moved { to } else { self.log.reactor_checkpoint(self.reactor.name()).await? };
-        self.checkpoint.send_replace(done);
-        Ok(done)
+        self.done = self.done.max(self.saved);
+        self.checkpoint.send_replace(self.done);
+        Ok(())
     }
 
     async fn wait_for_news(&mut self) -> Result<(), watch::error::RecvError> {
         let mut head = self.log.subscribe();
-        let done = *self.checkpoint.borrow();
+        let done = self.done;
         let mut stop = self.stop.clone();
         tokio::select! {
             news = head.wait_for(|head| *head > done) => news.map(drop),
@@ -203,6 +227,8 @@ impl Worker {
     }
 
     fn note(&self, error: Option<String>) {
+        let failing = if error.is_some() { 1.0 } else { 0.0 };
+        metrics::gauge!("muster_reactor_failing", "reactor" => self.reactor.name()).set(failing);
         *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
     }
 }

@@ -1,5 +1,7 @@
 //! Looking up accounts, signed-in sessions, keys and secrets.
 
+use std::collections::HashMap;
+
 use uuid::Uuid;
 
 use crate::sql::{Database, Query, Row, Value};
@@ -32,6 +34,17 @@ impl Accounts<'_> {
     pub async fn by_id(&self, user_id: Uuid) -> Result<Option<Account>, StoreError> {
         let query = Query::new(format!("{ACCOUNT} where user_id = $1")).bind(user_id);
         self.0.first(query).await?.map(|row| account(&row, 0)).transpose()
+    }
+
+    /// What users are called, by their ids; those without an account are left out.
+    pub async fn names(&self, users: &[Uuid]) -> Result<HashMap<Uuid, String>, StoreError> {
+        if users.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let places: Vec<String> = (1..=users.len()).map(|at| format!("${at}")).collect();
+        let sql = format!("select user_id, name from accounts where user_id in ({})", places.join(", "));
+        let query = users.iter().fold(Query::new(sql), |query, user| query.bind(*user));
+        self.0.query(query).await?.iter().map(|row| Ok((row.uuid(0)?, row.text(1)?.to_owned()))).collect()
     }
 
     /// The account that a GitHub identity opens.

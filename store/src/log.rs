@@ -9,7 +9,7 @@ use crate::batch::{Pending, Prepared};
 use crate::postgres::PostgresAppender;
 use crate::sql::{Database, Query};
 use crate::sqlite::SqliteAppender;
-use crate::writer::{self, Appender};
+use crate::writer::{self, Appender, Heads};
 use crate::{Accounts, Clock, CommandKey, Commit, CommitError, Receipt, Remembered, StoreError};
 
 /// Commands that may wait for the writer before a sender has to wait too.
@@ -32,18 +32,20 @@ impl EventLog {
     pub(crate) async fn start(database: Database, clock: Clock, folder: Option<File>) -> Result<Self, StoreError> {
         let position = crate::read::head(&database).await?.position;
         let (head, _) = watch::channel(position);
+        // Other nodes are told of what this node wrote, not of what it heard from them.
+        let (written, _) = watch::channel(position);
         let (commits, waiting) = mpsc::channel(QUEUE);
         let mut tasks = Vec::new();
         let appender = match &database {
             Database::Sqlite(it) => Appender::Sqlite(SqliteAppender::new(it.clone(), clock.clone())),
             Database::Postgres(it) => {
                 tasks.push(tokio::spawn(crate::postgres::listen(it.clone(), head.clone())));
-                tasks.push(tokio::spawn(crate::postgres::notify(it.clone(), head.subscribe())));
+                tasks.push(tokio::spawn(crate::postgres::notify(it.clone(), written.subscribe())));
                 Appender::Postgres(PostgresAppender::new(it.clone(), clock.clone()))
             }
         };
         // Not among `tasks`: it ends by itself once it has answered everyone.
-        tokio::spawn(writer::write(appender, waiting, head.clone()));
+        tokio::spawn(writer::write(appender, waiting, Heads { known: head.clone(), written }));
         Ok(Self { database, commits, head, clock, tasks, _folder: folder })
     }
 

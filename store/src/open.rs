@@ -1,6 +1,7 @@
 //! Opening the stores: the log, which is the truth, and the views, which can be thrown away.
 
-use std::fs::{File, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -88,8 +89,9 @@ fn open_sqlite(folder: &Path, access: Access) -> Result<Opened, StoreError> {
     if access != Access::Serve && !folder.join("log.db").exists() {
         return Err(StoreError::Setup(format!("{place}: there is no log in this folder")));
     }
-    std::fs::create_dir_all(folder)
-        .map_err(|e| StoreError::Setup(format!("{place}: cannot make the data folder: {e}")))?;
+    // It will hold password hashes and secrets, so it is its owner's alone; one that is there is left as it is.
+    let make = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    make.map_err(|e| StoreError::Setup(format!("{place}: cannot make the data folder: {e}")))?;
     let lock = if access == Access::Look { None } else { Some(take(folder)?) };
     let log = SqliteDatabase::open(&folder.join("log.db"), SqliteSettings { synchronous: "full" })?;
     let views = SqliteDatabase::open(&folder.join("views.db"), SqliteSettings { synchronous: "normal" })?;

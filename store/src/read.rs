@@ -2,7 +2,7 @@
 
 use crate::chain::Hash;
 use crate::sql::{Database, Query, Row};
-use crate::{EventLog, StoreError, StoredEvent, StreamId};
+use crate::{Claim, EventLog, StoreError, StoredEvent, StreamId};
 
 /// Where the log stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +89,20 @@ impl EventLog {
     /// The event at a position.
     pub async fn read_at(&self, position: i64) -> Result<Option<StoredEvent>, StoreError> {
         Ok(self.read_all(position - 1, 1).await?.into_iter().next())
+    }
+
+    /// The stream that holds a claim now. Only a guard makes a commit depend on it.
+    pub async fn holder(&self, claim: &Claim) -> Result<Option<StreamId>, StoreError> {
+        let query = Query::new(
+            "select holder_type, holder_id
+             from claims
+             where scope = $1 and key = $2",
+        );
+        let row = self.database.first(query.bind(&claim.scope).bind(&claim.key)).await?;
+        let holder = |mut row: Row| {
+            Ok(StreamId { aggregate_type: row.take_text(0)?, aggregate_id: row.take_text(1)? })
+        };
+        row.map(holder).transpose()
     }
 
     /// Where the log stands.

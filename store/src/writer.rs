@@ -20,6 +20,14 @@ pub(crate) struct Appended {
     pub(crate) head: i64,
 }
 
+/// Who is told of a new head.
+pub(crate) struct Heads {
+    /// The newest position known here, from whichever node.
+    pub(crate) known: watch::Sender<i64>,
+    /// The newest position that this node has written.
+    pub(crate) written: watch::Sender<i64>,
+}
+
 /// What decides and writes a batch.
 pub(crate) enum Appender {
     Sqlite(SqliteAppender),
@@ -36,7 +44,7 @@ impl Appender {
 }
 
 /// Runs until the last sender is gone and everything that was sent has its answer.
-pub(crate) async fn write(appender: Appender, mut commits: mpsc::Receiver<Pending>, head: watch::Sender<i64>) {
+pub(crate) async fn write(appender: Appender, mut commits: mpsc::Receiver<Pending>, heads: Heads) {
     let mut put_off = VecDeque::new();
     loop {
         if put_off.is_empty() {
@@ -49,12 +57,13 @@ pub(crate) async fn write(appender: Appender, mut commits: mpsc::Receiver<Pendin
         // Those put off come first and keep their order, or a busy stream could starve one of them.
         let waiting = std::mem::take(&mut put_off).into_iter().chain(std::iter::from_fn(|| commits.try_recv().ok()));
         for pending in waiting {
+            // The first is always admitted, and no more are put off than fit: none that was taken is lost at the break.
             put_off.extend(batch.admit(pending));
             if put_off.len() >= MOST_PUT_OFF {
                 break;
             }
         }
-        let landed = commit(&appender, batch, &head).await;
+        let landed = commit(&appender, batch, &heads).await;
         put_off = put_off.into_iter().filter_map(|pending| refuse_if_outrun(pending, &landed)).collect();
     }
 }
@@ -78,18 +87,20 @@ fn refuse_if_outrun(pending: Pending, landed: &Landed) -> Option<Pending> {
     }
 }
 
-async fn commit(appender: &Appender, batch: Batch, head: &watch::Sender<i64>) -> Landed {
+async fn commit(appender: &Appender, batch: Batch, heads: &Heads) -> Landed {
     let (prepared, answers): (Vec<_>, Vec<_>) = batch.commands.into_iter().map(|it| (it.prepared, it.answer)).unzip();
     metrics::histogram!("muster_append_batch_commands").record(prepared.len() as f64);
     let started = Instant::now();
     let prepared = Arc::new(prepared);
     let outcomes = match append_or_find_the_culprit(appender, &prepared).await {
         Ok(appended) => {
-            head.send_if_modified(|known| {
-                let newer = appended.head > *known;
-                *known = appended.head.max(*known);
-                newer
-            });
+            for head in [&heads.known, &heads.written] {
+                head.send_if_modified(|known| {
+                    let newer = appended.head > *known;
+                    *known = appended.head.max(*known);
+                    newer
+                });
+            }
             appended.outcomes
         }
         Err(error) => {

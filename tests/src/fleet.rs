@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use commands::agent::{ChangeAgent, CreateAgent, DeleteAgent};
 use commands::project::CreateProject;
+use commands::task::{AssignTask, CreateTask};
 use commands::{Actor, CommandError, Context, Done, Executor, On};
 use domain::agent::{AgentLevel, AgentStatus};
+use domain::task::GithubIssue;
 use domain::workspace::{ChangeWorkspace, CreateWorkspace, Workspace, WorkspaceCommand};
-use domain::{AgentCode, AgentId, ProjectId, Settings, Slug, UserId, WorkspaceId};
+use domain::{AgentCode, AgentId, ProjectId, Settings, Slug, TaskId, UserId, WorkspaceId};
 use store::EventLog;
 use uuid::Uuid;
 
@@ -104,6 +106,29 @@ impl Fleet {
             now: noon(),
         };
         let command = ChangeAgent { by: self.owner, agent_id, change };
+        self.executor.run(&self.context(), &command).await.map(drop)
+    }
+
+    /// Adds a task to a project's backlog.
+    pub async fn task(&self, project_id: ProjectId, github_issue: Option<GithubIssue>) -> Result<TaskId, CommandError> {
+        let command = CreateTask {
+            by: self.owner,
+            task_id: new(),
+            project_id,
+            github_issue,
+            title: "Add a basket".to_owned(),
+            description: None,
+            priority: None,
+            deadline: None,
+            success_criteria: vec![],
+            metadata: Settings::new(),
+        };
+        Ok(self.executor.run(&self.context(), &command).await?.outcome)
+    }
+
+    /// Gives a task to an agent.
+    pub async fn assign(&self, task_id: TaskId, agent_id: AgentId) -> Result<(), CommandError> {
+        let command = AssignTask { by: self.owner, task_id, agent_id };
         self.executor.run(&self.context(), &command).await.map(drop)
     }
 

@@ -6,7 +6,9 @@
 //! | [`stores`] | one test, run on SQLite and on PostgreSQL: [`both_stores!`] and [`stores::Bench`] |
 //! | [`commits`] | short ways to write streams, events, claims and commits |
 //! | [`fleet`] | an owner who makes workspaces, projects and agents with real commands |
+//! | [`work`] | an agent at work: its tasks, pull requests, deployments and sessions |
 //! | [`github`] | a stand-in for GitHub, where people sign in and programs ask who they are |
+//! | [`webhooks`] | GitHub as it sends webhooks: payloads of full size, signed |
 //! | [`model`] | the log's contract in its plainest form, for property tests |
 //! | [`server`] | the HTTP side in this process on a port of its own, and a client that knows its words |
 //! | [`muster`] | the built binary as a child process: [`at_both_homes!`] and [`muster::Muster`] |
@@ -23,6 +25,8 @@ pub mod muster;
 pub mod postgres;
 pub mod server;
 pub mod stores;
+pub mod webhooks;
+pub mod work;
 
 /// Makes clients that reach this machine alone: past any proxy, without TLS, and by no redirect that the test does not see.
 pub fn http_client() -> reqwest::ClientBuilder {

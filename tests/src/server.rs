@@ -9,6 +9,7 @@ use api::{App, HttpSettings, Limits, Parts};
 use commands::Executor;
 use futures_util::{Stream, StreamExt};
 use projections::{Engine, Projection};
+use reactors::Runner;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ pub struct Server {
     pub app: Arc<App>,
     /// Runs commands past HTTP, as reactors and the command line do.
     pub executor: Arc<Executor>,
+    /// Do what follows from what happened.
+    pub reactors: Arc<Runner>,
     address: SocketAddr,
     serving: JoinHandle<()>,
 }
@@ -90,15 +93,24 @@ impl Server {
 
     async fn assemble(bench: Bench, settings: HttpSettings, read_models: Vec<Arc<dyn Projection>>) -> Self {
         let (log, views) = (bench.log(), bench.stores().views.clone());
+        let engine_is_empty = read_models.is_empty();
         let engine = Arc::new(Engine::start(log.clone(), views.clone(), read_models, Default::default()));
         let executor = Arc::new(Executor::new(log.clone()));
-        let parts = Parts { log, views, executor: executor.clone(), engine };
+        // Without read models there is nothing that reactors could look at.
+        let reactors = if engine_is_empty { vec![] } else { reactors::all() };
+        let reactors = Arc::new(Runner::start(reactors, executor.clone(), views.clone(), engine.clone()));
+        let parts = Parts { log, views, executor: executor.clone(), engine, reactors: reactors.clone() };
         let app = App::new(parts, settings).await.expect("the application starts");
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let service = api::router(app.clone()).into_make_service_with_connect_info::<SocketAddr>();
         let serving = tokio::spawn(async move { axum::serve(listener, service).await.expect("the server serves") });
-        Self { bench, app, executor, address, serving }
+        Self { bench, app, executor, reactors, address, serving }
+    }
+
+    /// Where a path of the server is.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
     }
 
     /// Somebody whom the server does not know.
@@ -155,6 +167,11 @@ impl Client {
         let mut client = self.clone();
         client.headers.push((name.to_owned(), value.to_owned()));
         client
+    }
+
+    /// The same client, which wants to see what an answer says was written.
+    pub fn seeing(&self, answer: &Answer) -> Self {
+        self.with("X-Min-Position", &answer.position().to_string())
     }
 
     /// Asks, with a query string.
@@ -217,6 +234,28 @@ impl Client {
             body["projectId"] = project_id.into();
         }
         self.post("/api/agent.create", &body).await.ok().body
+    }
+
+    /// Adds a task to a project's backlog and returns its id.
+    pub async fn task(&self, project_id: &str, title: &str) -> String {
+        let body = json!({ "projectId": project_id, "title": title });
+        self.post("/api/task.create", &body).await.ok().id_of("task")
+    }
+
+    /// Gives a task to an agent.
+    pub async fn assign(&self, task_id: &str, agent: &Value) -> Answer {
+        let body = json!({ "taskId": task_id, "agentId": agent["agent"]["id"] });
+        self.post("/api/task.assign", &body).await
+    }
+
+    /// Starts a session of the agent that this is, and returns its id.
+    pub async fn start_session(&self, project_id: &str) -> String {
+        self.post("/api/session.start", &json!({ "projectId": project_id })).await.ok().id_of("session")
+    }
+
+    /// Stops a session of the agent that this is.
+    pub async fn stop_session(&self, session_id: &str) -> Answer {
+        self.post("/api/session.stop", &json!({ "sessionId": session_id })).await
     }
 
     /// Follows the timeline.

@@ -5,11 +5,13 @@ use domain::{AgentCode, Settings};
 use projections::agents::AgentView;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use uuid::Uuid;
 
 use crate::error::{ApiError, BadField};
 use crate::input::without_nulls;
+use crate::scores::KpiBody;
+use crate::sessions::SessionBody;
+use crate::words::same_words;
 
 /// How far an agent reaches.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
@@ -150,9 +152,9 @@ pub(super) struct AgentDetails {
     pub(super) agent: AgentBody,
     /// The last ten KPI records.
     #[serde(rename = "recentKPIs")]
-    pub(super) recent_kpis: Vec<Value>,
+    pub(super) recent_kpis: Vec<KpiBody>,
     /// The last ten sessions.
-    pub(super) recent_sessions: Vec<Value>,
+    pub(super) recent_sessions: Vec<SessionBody>,
 }
 
 /// What an agent signs in with.
@@ -176,20 +178,6 @@ pub(super) fn agent_code(text: String) -> Result<AgentCode, ApiError> {
     AgentCode::parse(text).map_err(|e| ApiError::validation(vec![BadField::new("agentCode", e.to_string())]))
 }
 
-macro_rules! same_words {
-    ($body:ident = $domain:ty { $($word:ident),+ }) => {
-        impl From<$body> for $domain {
-            fn from(it: $body) -> Self {
-                match it { $($body::$word => Self::$word,)+ }
-            }
-        }
-        impl From<$domain> for $body {
-            fn from(it: $domain) -> Self {
-                match it { $(<$domain>::$word => Self::$word,)+ }
-            }
-        }
-    };
-}
 same_words!(AgentLevel = domain::agent::AgentLevel { Organization, Project });
 same_words!(AgentStatus = domain::agent::AgentStatus { Active, Probation, Inactive, Terminated });
 

@@ -188,6 +188,8 @@ async fn enter(
             None => {
                 let email = github.verified_email(token).await?.ok_or_else(email_unverified)?;
                 match app.log.accounts().by_email(&normal(&email)).await? {
+                    // An account without a password is another GitHub identity's already: a recycled address opens nothing.
+                    Some(account) if account.password_hash.is_none() => return Err(linked_to_another()),
                     Some(account) => sign_in(app, &account, take_over(app, &account, person), once).await?,
                     None => sign_up(app, person, &email, once).await?,
                 }
@@ -198,6 +200,10 @@ async fn enter(
         }
     }
     Err(ApiError::new(Code::ConcurrencyConflict, "the account changes all the time; sign in again"))
+}
+
+fn linked_to_another() -> ApiError {
+    ApiError::new(Code::AuthGithubDenied, "the account with this address belongs to another GitHub identity")
 }
 
 /// What links an account to the person whose verified address it has.

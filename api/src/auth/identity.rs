@@ -120,6 +120,24 @@ impl Principal for Owner {
     }
 }
 
+impl Principal for AgentCaller {
+    fn of(parts: &Parts) -> Result<Self, ApiError> {
+        match Caller::of(parts)? {
+            Caller::Agent(agent) => Ok(agent),
+            Caller::Owner(_) => Err(ApiError::new(Code::AuthInvalidToken, "this is for agents: send its id and key")),
+        }
+    }
+
+    fn actor(&self) -> Actor {
+        Actor::Agent(self.agent_id)
+    }
+
+    fn document(operation: &mut Operation) {
+        document_security(operation, &[&["agentId", "agentKey"]]);
+        document_codes(operation, &[Code::AuthInvalidToken, Code::AuthSessionExpired, Code::AgentInactive]);
+    }
+}
+
 impl Caller {
     /// Whether what let this caller in would let it in again.
     pub(crate) async fn is_still_let_in(&self, app: &App) -> Result<bool, ApiError> {

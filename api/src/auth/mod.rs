@@ -28,7 +28,7 @@ use uuid::Uuid;
 
 pub(crate) use cookie::check_same_origin;
 pub use github::{Github, GithubSettings};
-pub(crate) use identity::{Caller, Identity, Owner, Principal, address_of, identify};
+pub(crate) use identity::{AgentCaller, Caller, Identity, Owner, Principal, address_of, identify};
 pub(crate) use keys::Secrets;
 pub(crate) use throttle::Throttle;
 
@@ -63,10 +63,10 @@ struct LogInInput {
     password: String,
 }
 
-/// A person who is signed in.
+/// A person.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct User {
+pub(crate) struct User {
     id: Uuid,
     email: String,
     name: String,
@@ -153,8 +153,22 @@ async fn log_in(State(app): State<Arc<App>>, knock: Knock<LogInInput>) -> Result
     }
     let (token, session) = open_session(&app, account.user_id, now);
     let receipt = app.log.commit(Commit::of_rows(vec![RowChange::AddSession(session.clone())])).await?;
+    keep_if_unchanged(&app, &account, &session).await?;
     let answer = Answer::at(receipt.last, SignedIn { user: account.into(), session: session.into() });
     Ok(answer.with_header(header::SET_COOKIE, cookie::set(&knock.parts, &token, SESSION_DAYS * 24 * 60 * 60)))
+}
+
+/// Takes a new session back when the account changed while its password was being checked: whoever changed it has
+/// ended the sessions they knew of, and this one came after.
+async fn keep_if_unchanged(app: &App, checked: &Account, session: &SignInSession) -> Result<(), ApiError> {
+    let now = app.log.accounts().by_id(checked.user_id).await?;
+    let same = |it: &Account| it.password_hash == checked.password_hash && it.suspended == checked.suspended;
+    if now.as_ref().is_some_and(same) {
+        return Ok(());
+    }
+    let remove = RowChange::RemoveSession { session_id: session.session_id };
+    app.log.commit(Commit::of_rows(vec![remove])).await?;
+    Err(ApiError::new(Code::AuthInvalidCredentials, "the account has changed; sign in again"))
 }
 
 async fn log_out(State(app): State<Arc<App>>, Bare(parts): Bare) -> Result<Answer<Success>, ApiError> {

@@ -39,8 +39,14 @@ pub(crate) fn warm_up() {
 }
 
 async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
-    let _permit = AT_ONCE.acquire().await.map_err(ApiError::fault)?;
-    tokio::task::spawn_blocking(work).await.map_err(ApiError::fault)
+    let permit = AT_ONCE.acquire().await.map_err(ApiError::fault)?;
+    let counted = move || {
+        let done = work();
+        // Given back when the work is done, not when a caller that hung up is gone.
+        drop(permit);
+        done
+    };
+    tokio::task::spawn_blocking(counted).await.map_err(ApiError::fault)
 }
 
 fn hash_now(password: &str) -> Result<String, argon2::password_hash::Error> {

@@ -2,6 +2,7 @@
 
 mod admin;
 mod github;
+mod listen;
 mod log;
 mod logging;
 mod output;

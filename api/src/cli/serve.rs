@@ -11,16 +11,17 @@ use reactors::Runner;
 use store::{Access, Clock, EventLog, Stores};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
 
 use super::github::GithubArgs;
-use super::{Failure, StoreArgs, output};
+use super::{Failure, StoreArgs, listen, output};
 use crate::{App, HttpSettings, Limits, Parts, demo};
 
 /// How long requests in flight may take once the server has been told to stop.
 const GRACE: Duration = Duration::from_secs(15);
 /// How often expired keys and sessions are swept out.
 const SWEEP: Duration = Duration::from_secs(600);
+/// How often the log is told of wiki views.
+const COUNT_VIEWS: Duration = Duration::from_secs(10);
 /// How long to wait for read models before saying how far they are.
 const CATCH_UP: Duration = Duration::from_secs(2);
 
@@ -35,10 +36,10 @@ pub(super) struct ServeArgs {
     /// Fill an empty log with two weeks of a small fleet, and print a login and a key to try
     #[arg(long)]
     demo: bool,
-    /// Requests a minute, as owner=100,agent=60,address=300, or off
+    /// Requests a minute, as owner=100,agent=60,address=300 (and webhook=10, a second, for unsigned webhooks), or off
     #[arg(long, env = "MUSTER_RATE_LIMITS", value_name = "MUSTER_RATE_LIMITS", default_value = "owner=100,agent=60", value_parser = Limits::parse)]
     rate_limits: Limits,
-    /// The secret that GitHub signs its webhooks with; accepted now, used once webhooks are served
+    /// The secret that GitHub signs its webhooks with; without, or empty, no webhook is taken
     #[arg(long, env = "GITHUB_WEBHOOK_SECRET", hide_env_values = true)]
     github_webhook_secret: Option<String>,
     /// Keys the hashes of session cookies, at least 32 characters; made on first start and kept when not given
@@ -61,10 +62,13 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     ));
     let executor = Arc::new(Executor::new(Arc::clone(&stores.log)));
     let reactors = Runner::start(reactors::all(), Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
+    let reactors = Arc::new(reactors);
     let settings = HttpSettings {
         limits: args.rate_limits,
         session_secret: args.session_secret,
         github,
+        // Anybody can sign with an empty secret.
+        github_webhook_secret: args.github_webhook_secret.filter(|it| !it.is_empty()),
         ..HttpSettings::default()
     };
     let parts = Parts {
@@ -72,10 +76,9 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
         views: stores.views.clone(),
         executor: Arc::clone(&executor),
         engine: Arc::clone(&engine),
+        reactors: Arc::clone(&reactors),
     };
     let app = App::new(parts, settings).await?;
-    // Read here so that a deployment can set it before the route is there.
-    drop(args.github_webhook_secret);
     let tour = if args.demo { demo::fill(&app, &clock).await? } else { None };
 
     let address = SocketAddr::new(args.host, args.port);
@@ -85,8 +88,12 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     greet(&stores, &engine, listener.local_addr().map_err(anyhow::Error::from)?, tour).await?;
 
     let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
+    let counting = tokio::spawn(Arc::clone(&app).keep_counting_wiki_views(COUNT_VIEWS));
     answer(listener, &app).await?;
     sweeper.abort();
+    counting.await.map_err(anyhow::Error::from)?;
+    // Once more, for what was read since.
+    app.count_wiki_views().await;
     reactors.shutdown().await;
     engine.shutdown().await;
     Ok(())
@@ -94,30 +101,19 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
 
 /// Answers requests until the process is told to stop, then finishes those in flight.
 async fn answer(listener: TcpListener, app: &Arc<App>) -> anyhow::Result<()> {
-    let service = crate::router(Arc::clone(app)).into_make_service_with_connect_info::<SocketAddr>();
-    let (stop, stopped) = oneshot::channel::<()>();
-    let server = axum::serve(listener, service).with_graceful_shutdown(async move { drop(stopped.await) });
-    let server = tokio::spawn(server.into_future());
-    told_to_stop().await?;
-    tracing::info!("stopping: requests in flight are finished first");
-    // No new connection is taken from here on, and streams that would go on for ever end.
-    drop(stop);
-    app.shut_down();
-    match tokio::time::timeout(GRACE, server).await {
-        Ok(ended) => Ok(ended??),
-        Err(_) => {
-            tracing::warn!(grace_seconds = GRACE.as_secs(), "some requests did not end in time");
-            Ok(())
-        }
-    }
-}
-
-async fn told_to_stop() -> std::io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+    let told_to_stop = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping: requests in flight are finished first");
+        // Streams would go on for ever.
+        app.shut_down();
+    };
+    if !listen::answer(listener, crate::router(Arc::clone(app)), told_to_stop, GRACE).await {
+        tracing::warn!(grace_seconds = GRACE.as_secs(), "some requests did not end in time");
     }
     Ok(())
 }

@@ -23,7 +23,8 @@ pub(crate) async fn read_json(request: Request, limit_bytes: usize) -> Result<Op
     Ok(Some(value))
 }
 
-async fn read_bytes(request: Request, limit_bytes: usize) -> Result<Bytes, ApiError> {
+/// A whole body of at most so many bytes.
+pub(crate) async fn read_bytes(request: Request, limit_bytes: usize) -> Result<Bytes, ApiError> {
     let too_large = || ApiError::new(Code::PayloadTooLarge, format!("the body has more than {limit_bytes} bytes"));
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > limit_bytes as u64) {

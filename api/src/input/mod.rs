@@ -12,7 +12,7 @@ mod params;
 mod shape;
 
 pub(crate) use ask::{Ask, AskByQuery};
-pub(crate) use body::read_json;
+pub(crate) use body::{read_bytes, read_json};
 pub(crate) use headers::visible;
 pub(crate) use look::Look;
 pub(crate) use params::read_params;

@@ -43,7 +43,7 @@ impl NewKey {
 }
 
 /// An agent whose workspace is the caller's.
-async fn owned(desk: &mut Desk<'_>, by: UserId, agent_id: AgentId) -> Result<LiveAgent, Stop> {
+pub(crate) async fn owned(desk: &mut Desk<'_>, by: UserId, agent_id: AgentId) -> Result<LiveAgent, Stop> {
     let agent = desk.load::<Agent>(agent_id.0).await?;
     let live = agent.state.live()?.clone();
     let workspace = desk.load::<Workspace>(live.workspace_id.0).await?;

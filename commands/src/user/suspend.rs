@@ -28,6 +28,8 @@ impl Decision for SetSuspended {
             true => UserCommand::Suspend(SuspendUser { now }),
             false => UserCommand::Reinstate(ReinstateUser { now }),
         };
+        let user = desk.load::<User>(self.user_id.0).await?;
+        desk.rely_on(&user);
         desk.run::<User>(self.user_id.0, command).await?;
         desk.write(RowChange::SuspendAccount { user_id: self.user_id.0, suspended: self.suspended });
         if self.suspended {

@@ -1,6 +1,6 @@
 //! Queries of the timeline: pages newest first, one event, and what came after a position.
 
-use domain::{AgentId, ProjectId, WorkspaceId};
+use domain::{AgentId, ProjectId, SessionId, TaskId, UserId, WorkspaceId};
 use serde_json::value::RawValue;
 use store::StoreError;
 use store::sql::{Database, Query, Row, Value};
@@ -34,11 +34,24 @@ pub struct Filter {
     pub before: Option<i64>,
 }
 
+/// An entry as its read model keeps it.
+#[derive(Debug)]
+pub struct Doc {
+    /// The place in the log.
+    pub position: i64,
+    /// The entry's type.
+    pub kind: String,
+    /// The user whose name belongs into the content; names are joined when a query is answered.
+    pub named_user: Option<UserId>,
+    /// The entry, as JSON.
+    pub json: Box<RawValue>,
+}
+
 /// A page of entries, newest first.
 #[derive(Debug)]
 pub struct Page {
-    /// The entries, as JSON.
-    pub entries: Vec<Box<RawValue>>,
+    /// The entries.
+    pub entries: Vec<Doc>,
     /// How many there are on all pages.
     pub total: i64,
     /// Whether there are more than `total`.
@@ -50,25 +63,14 @@ pub struct Page {
 /// One entry, with what decides who may see it.
 #[derive(Debug)]
 pub struct Found {
-    /// The place in the log.
-    pub position: i64,
     /// The workspace it belongs to.
     pub workspace_id: WorkspaceId,
     /// The project it belongs to.
     pub project_id: Option<ProjectId>,
-    /// The entry, as JSON.
-    pub doc: Box<RawValue>,
-}
-
-/// One entry on its way to a follower.
-#[derive(Debug)]
-pub struct Passed {
-    /// The place in the log.
-    pub position: i64,
-    /// The entry's type.
-    pub kind: String,
-    /// The entry, as JSON.
-    pub doc: Box<RawValue>,
+    /// The session it belongs to.
+    pub session_id: Option<SessionId>,
+    /// The entry.
+    pub doc: Doc,
 }
 
 /// A page of entries, newest first; entries and total are of one moment.
@@ -84,7 +86,7 @@ pub async fn list(views: &Database, filter: &Filter, limit: i64, offset: i64) ->
     rows.truncate(usize::try_from(limit).unwrap_or(0));
     let total = answers.next().unwrap_or_default().first().map_or(Ok(0), |row| row.int(0))?;
     Ok(Page {
-        entries: rows.iter_mut().map(|row| raw(row, 2)).collect::<Result<_, _>>()?,
+        entries: rows.into_iter().map(doc).collect::<Result<_, _>>()?,
         total: total.min(COUNTED),
         total_is_lower_bound: total > COUNTED,
         has_more,
@@ -93,25 +95,54 @@ pub async fn list(views: &Database, filter: &Filter, limit: i64, offset: i64) ->
 
 /// The entry of an event.
 pub async fn find(views: &Database, event_id: Uuid) -> Result<Option<Found>, StoreError> {
-    let query = Query::new("select position, workspace_id, project_id, doc from timeline where id = $1").bind(event_id);
-    let Some(mut row) = views.first(query).await? else { return Ok(None) };
+    let query = Query::new(
+        "select position, type, named_user_id, doc, workspace_id, project_id, session_id
+         from timeline
+         where id = $1",
+    );
+    let Some(row) = views.first(query.bind(event_id)).await? else { return Ok(None) };
     Ok(Some(Found {
-        position: row.int(0)?,
-        workspace_id: WorkspaceId(row.uuid(1)?),
-        project_id: row.optional(2, Row::uuid)?.map(ProjectId),
-        doc: raw(&mut row, 3)?,
+        workspace_id: WorkspaceId(row.uuid(4)?),
+        project_id: row.optional(5, Row::uuid)?.map(ProjectId),
+        session_id: row.optional(6, Row::uuid)?.map(SessionId),
+        doc: doc(row)?,
     }))
 }
 
 /// The entries after a position of the log, oldest first.
-pub async fn after(views: &Database, filter: &Filter, position: i64, limit: i64) -> Result<Vec<Passed>, StoreError> {
+pub async fn after(views: &Database, filter: &Filter, position: i64, limit: i64) -> Result<Vec<Doc>, StoreError> {
     if filter.workspaces.is_empty() {
         return Ok(vec![]);
     }
     let conditions = filter.conditions().and("position >", Some(position));
     let query = search(filter, conditions, Order::OldestFirst, limit.clamp(0, FOLLOWED), 0);
-    let passed = |mut row: Row| Ok(Passed { position: row.int(0)?, kind: row.take_text(1)?, doc: raw(&mut row, 2)? });
-    views.query(query).await?.into_iter().map(passed).collect()
+    docs(views, query).await
+}
+
+/// The entries after a position of the log that mention an agent, oldest first. An agent knows what happened in
+/// its own sessions, so those events mention nobody.
+pub async fn mentioning(views: &Database, agent: AgentId, after: i64, limit: i64) -> Result<Vec<Doc>, StoreError> {
+    let query = Query::new(
+        "select e.position, e.type, e.named_user_id, e.doc
+         from timeline_mentions m
+         join timeline e on e.position = m.position
+         where m.agent_id = $1 and m.position > $2
+         order by m.position
+         limit $3",
+    );
+    docs(views, query.bind(agent.0).bind(after).bind(limit.clamp(0, PAGE))).await
+}
+
+/// The entries about a task, newest first.
+pub async fn about_task(views: &Database, task: TaskId, limit: i64) -> Result<Vec<Doc>, StoreError> {
+    let query = Query::new(
+        "select position, type, named_user_id, doc
+         from timeline
+         where task_id = $1
+         order by position desc
+         limit $2",
+    );
+    docs(views, query.bind(task.0).bind(limit.clamp(0, PAGE))).await
 }
 
 impl Filter {
@@ -144,7 +175,7 @@ fn search(filter: &Filter, conditions: Conditions, order: Order, limit: i64, off
         params.push(value);
         params.len()
     };
-    let columns = "select position, type, doc from timeline where";
+    let columns = "select position, type, named_user_id, doc from timeline where";
     let parts: Vec<String> = if filter.workspaces.len() <= SEPARATELY {
         let ids = filter.workspaces.iter().map(|it| bind(it.0.into()));
         ids.map(|id| format!("{columns} {sql} and workspace_id = ${id}")).collect()
@@ -156,8 +187,9 @@ fn search(filter: &Filter, conditions: Conditions, order: Order, limit: i64, off
     let parts: Vec<String> =
         parts.iter().map(|part| format!("select * from ({part} order by {order} limit ${reach}) as part")).collect();
     let all = parts.join(" union all ");
-    let sql =
-        format!("select position, type, doc from ({all}) as found order by {order} limit ${limit} offset ${offset}");
+    let sql = format!(
+        "select position, type, named_user_id, doc from ({all}) as found order by {order} limit ${limit} offset ${offset}"
+    );
     Query { sql: sql.into(), params }
 }
 
@@ -174,7 +206,17 @@ fn count(filter: &Filter) -> Query {
     Query { sql: format!("select count(*) from ({found}) as found").into(), params }.bind(COUNTED + 1)
 }
 
-fn raw(row: &mut Row, column: usize) -> Result<Box<RawValue>, StoreError> {
-    RawValue::from_string(row.take_text(column)?)
-        .map_err(|e| StoreError::Damaged(format!("the timeline holds an entry that is not JSON: {e}")))
+async fn docs(views: &Database, query: Query) -> Result<Vec<Doc>, StoreError> {
+    views.query(query).await?.into_iter().map(doc).collect()
+}
+
+/// The entry in a row whose first columns are position, type, named user and document.
+fn doc(mut row: Row) -> Result<Doc, StoreError> {
+    let damaged = |e| StoreError::Damaged(format!("the timeline holds an entry that is not JSON: {e}"));
+    Ok(Doc {
+        position: row.int(0)?,
+        kind: row.take_text(1)?,
+        named_user: row.optional(2, Row::uuid)?.map(UserId),
+        json: RawValue::from_string(row.take_text(3)?).map_err(damaged)?,
+    })
 }

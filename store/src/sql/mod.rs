@@ -1,6 +1,7 @@
 //! One small way to speak to both databases: queries out, all-or-nothing statements in.
 
 mod database;
+mod full_text;
 mod migrate;
 mod postgres;
 mod sqlite;
@@ -9,6 +10,7 @@ mod table;
 mod value;
 
 pub use database::Database;
+pub use full_text::Words;
 pub use statement::{Outcome, Query, Statement};
 pub use table::{Column, Holds, Table};
 pub use value::{Row, Value};

@@ -8,7 +8,7 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions, PgRow, PgTypeInfo};
 use sqlx::{Arguments, AssertSqlSafe, Column as _, Executor, Postgres, Row as _, TypeInfo};
 
-use super::{Holds, Outcome, Query, Row, Statement, Table, Value};
+use super::{Holds, Outcome, Query, Row, Statement, Table, Value, full_text};
 use crate::StoreError;
 
 /// No statement of ours takes longer, apart from rebuilds that say so.
@@ -52,6 +52,8 @@ impl PostgresDatabase {
         let options = options.application_name("muster").options([
             ("search_path", settings.schema),
             ("synchronous_commit", settings.synchronous_commit),
+            // What a batch decides by is read after the head row is locked, whatever this database's default is.
+            ("default_transaction_isolation", "read committed"),
             ("statement_timeout", STATEMENT_TIMEOUT),
             ("lock_timeout", LOCK_TIMEOUT),
             ("idle_in_transaction_session_timeout", IDLE_TIMEOUT),
@@ -158,8 +160,9 @@ pub(crate) fn failed(place: &str, error: &sqlx::Error) -> StoreError {
     let text = format!("{place}: {error}");
     match error {
         sqlx::Error::Database(refusal) => match refusal.code().as_deref() {
-            // Connection trouble, resources, operator intervention, lock and statement timeouts.
-            Some(code) if ["08", "53", "57", "55"].iter().any(|class| code.starts_with(class)) => {
+            // Connection trouble, a server that turned read-only in a failover, deadlocks, resources, operator
+            // intervention, lock and statement timeouts, trouble of the server's own disk.
+            Some(code) if ["08", "25006", "40", "53", "55", "57", "58", "XX"].iter().any(|it| code.starts_with(it)) => {
                 StoreError::Unavailable(text)
             }
             Some("3D000" | "28000" | "28P01" | "42501") => StoreError::Setup(text),
@@ -197,10 +200,19 @@ async fn run(connection: &mut sqlx::PgConnection, statement: Statement) -> Resul
         }
         Statement::CreateTable(table) => connection.execute(AssertSqlSafe(table.create("\"C\""))).await.map(|_| true),
         Statement::CreateIndexes(table) => {
-            for index in table.create_indexes() {
+            for index in table.create_indexes().into_iter().chain(full_text::index_on_postgres(&table)) {
                 connection.execute(AssertSqlSafe(index)).await?;
             }
             Ok(true)
+        }
+        Statement::DropTable(name) => {
+            connection.execute(AssertSqlSafe(format!("drop table if exists {name}"))).await.map(|_| true)
+        }
+        Statement::CreateView { table, name } => {
+            connection.execute(AssertSqlSafe(table.create_view(&name))).await.map(|_| true)
+        }
+        Statement::DropView(name) => {
+            connection.execute(AssertSqlSafe(format!("drop view if exists {name}"))).await.map(|_| true)
         }
     }
 }

@@ -9,7 +9,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql, params_from_iter};
 use tokio::sync::oneshot;
 
-use super::{Outcome, Query, Row, Statement, Table, Value};
+use super::{Outcome, Query, Row, Statement, Table, Value, full_text};
 use crate::StoreError;
 
 /// How many threads read at the same time.
@@ -185,9 +185,23 @@ fn run_all(connection: &mut Connection, statements: &[Statement]) -> rusqlite::R
             Statement::Delete { table, keys } => each(&transaction, &delete(table), keys)?,
             Statement::CreateTable(table) => transaction.execute_batch(&table.create("binary"))?,
             Statement::CreateIndexes(table) => {
-                for index in table.create_indexes() {
+                for index in table.create_indexes().into_iter().chain(full_text::index_on_sqlite(table)) {
                     transaction.execute_batch(&index)?;
                 }
+            }
+            Statement::DropTable(name) => {
+                let words = full_text::shadow(name);
+                transaction.execute_batch(&format!("drop table if exists {words}; drop table if exists {name}"))?;
+            }
+            Statement::CreateView { table, name } => {
+                transaction.execute_batch(&table.create_view(name))?;
+                if let Some(words) = full_text::view_on_sqlite(table, name) {
+                    transaction.execute_batch(&words)?;
+                }
+            }
+            Statement::DropView(name) => {
+                let words = full_text::shadow(name);
+                transaction.execute_batch(&format!("drop view if exists {words}; drop view if exists {name}"))?;
             }
         }
     }
@@ -206,7 +220,14 @@ fn each(connection: &Connection, sql: &str, rows: &[Vec<Value>]) -> rusqlite::Re
 fn upsert(table: &Table) -> String {
     let columns: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
     let places: Vec<String> = (1..=columns.len()).map(|it| format!("?{it}")).collect();
-    format!("insert or replace into {} ({}) values ({})", table.name, columns.join(", "), places.join(", "))
+    let insert = format!("into {} ({}) values ({})", table.name, columns.join(", "), places.join(", "));
+    if table.full_text.is_none() {
+        return format!("insert or replace {insert}");
+    }
+    // A row that is replaced goes without its triggers, and its words would stay.
+    let key: Vec<&str> = table.key().iter().map(|it| it.name.as_str()).collect();
+    let sets: Vec<String> = table.values().iter().map(|it| format!("{0} = excluded.{0}", it.name)).collect();
+    format!("insert {insert} on conflict ({}) do update set {}", key.join(", "), sets.join(", "))
 }
 
 fn delete(table: &Table) -> String {

@@ -57,6 +57,17 @@ pub enum Statement {
     CreateTable(Arc<Table>),
     /// Makes a table's indexes.
     CreateIndexes(Arc<Table>),
+    /// Removes a table with its indexes, if it exists.
+    DropTable(String),
+    /// Shows a table under the name that queries use.
+    CreateView {
+        /// What it shows.
+        table: Arc<Table>,
+        /// The name that queries use.
+        name: String,
+    },
+    /// Stops showing a table under this name, if one is shown.
+    DropView(String),
 }
 
 impl From<Query> for Statement {

@@ -11,6 +11,8 @@ pub struct Table {
     pub key_columns: usize,
     /// Columns to index, each a list in the order of the index.
     pub indexes: Vec<Vec<String>>,
+    /// A text column to find rows by the words in it, if there is one; it holds [`Words`](super::Words) as text.
+    pub full_text: Option<String>,
 }
 
 /// A column of a table.
@@ -65,13 +67,18 @@ impl Table {
         format!("create table {} ({}, primary key ({}))", self.name, columns.join(", "), key.join(", "))
     }
 
+    /// The statement that shows the table under another name.
+    pub(crate) fn create_view(&self, name: &str) -> String {
+        format!("create view {name} as select * from {}", self.name)
+    }
+
     /// The statements that make its indexes; a bulk load runs them last.
     pub(crate) fn create_indexes(&self) -> Vec<String> {
         self.indexes
             .iter()
             .map(|columns| {
                 let name = columns.join("_").replace(' ', "_");
-                format!("create index {0}_by_{name} on {0} ({1})", self.name, columns.join(", "))
+                format!("create index if not exists {0}_by_{name} on {0} ({1})", self.name, columns.join(", "))
             })
             .collect()
     }

@@ -127,7 +127,7 @@ async fn a_body_that_is_too_large_is_refused(bench: Bench) {
     let server = Server::start(bench).await;
     let ada = server.owner("ada").await;
     let body = |bytes: usize| json!({ "name": "Acme", "slug": "acme", "description": "x".repeat(bytes) });
-    ada.post("/api/workspace.create", &body(1024 * 1024)).await.refused(413, "PAYLOAD_TOO_LARGE");
+    ada.post("/api/workspace.create", &body(256 * 1024)).await.refused(413, "PAYLOAD_TOO_LARGE");
     ada.post("/api/workspace.create", &body(250 * 1024)).await.ok();
 }
 

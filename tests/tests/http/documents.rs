@@ -15,7 +15,7 @@ both_stores!(
 );
 
 /// Every route, by hand.
-const ROUTES: [(&str, &str); 26] = [
+const ROUTES: &[(&str, &str)] = &[
     ("post", "/api/auth/signup"),
     ("post", "/api/auth/login"),
     ("post", "/api/auth/logout"),
@@ -37,12 +37,31 @@ const ROUTES: [(&str, &str); 26] = [
     ("put", "/api/agent.update"),
     ("post", "/api/agent.rotateCredentials"),
     ("delete", "/api/agent.delete"),
+    ("get", "/api/task.list"),
+    ("get", "/api/task.get"),
+    ("post", "/api/task.create"),
+    ("put", "/api/task.update"),
+    ("post", "/api/task.assign"),
+    ("post", "/api/task.start"),
+    ("post", "/api/task.block"),
+    ("post", "/api/task.complete"),
+    ("get", "/api/wiki.list"),
+    ("get", "/api/wiki.get"),
+    ("post", "/api/wiki.create"),
+    ("put", "/api/wiki.update"),
+    ("post", "/api/wiki.approve"),
+    ("post", "/api/wiki.reject"),
     ("get", "/api/event.list"),
     ("get", "/api/event.get"),
     ("get", "/api/event.stream"),
+    ("post", "/api/webhooks/github"),
+    ("post", "/api/github.webhook"),
     ("get", "/api/openapi.json"),
     ("get", "/health/ready"),
 ];
+
+/// The commands that only agents give.
+const FOR_AGENTS: &[&str] = &["/api/task.start", "/api/task.block", "/api/task.complete"];
 
 async fn document(server: &Server) -> Value {
     server.nobody().get("/api/openapi.json").await.ok().body
@@ -81,9 +100,17 @@ async fn every_route_documents_its_errors_and_who_may_call_it(bench: Bench) {
         let operation = &api["paths"][*path][*method];
         if path.contains("/auth/") {
             assert_eq!(operation["security"], Value::Null, "{path}");
+        } else if path.contains("webhook") {
+            assert_eq!(operation["security"], Value::Null, "{path}");
+            says(method, path, "401", "GITHUB_WEBHOOK_SIGNATURE_INVALID");
+            says(method, path, "404", "GITHUB_WEBHOOK_NOT_CONFIGURED");
+            says(method, path, "413", "PAYLOAD_TOO_LARGE");
         } else {
             says(method, path, "401", "AUTH_INVALID_TOKEN");
-            assert_eq!(operation["security"][0], json!({ "session": [] }), "{path}");
+            let by_session = json!({ "session": [] });
+            let by_key = json!({ "agentId": [], "agentKey": [] });
+            let first = if FOR_AGENTS.contains(path) { by_key } else { by_session };
+            assert_eq!(operation["security"][0], first, "{path}");
         }
     }
     says("post", "/api/workspace.create", "409", "WORKSPACE_SLUG_ALREADY_EXISTS");
@@ -91,6 +118,11 @@ async fn every_route_documents_its_errors_and_who_may_call_it(bench: Bench) {
     says("post", "/api/workspace.create", "422", "IDEMPOTENCY_KEY_REUSED");
     says("post", "/api/workspace.create", "413", "PAYLOAD_TOO_LARGE");
     says("delete", "/api/project.delete", "400", "PROJECT_HAS_ACTIVE_AGENTS");
+    says("delete", "/api/project.delete", "400", "PROJECT_HAS_ACTIVE_TASKS");
+    says("delete", "/api/agent.delete", "400", "AGENT_HAS_ASSIGNED_TASKS");
+    says("post", "/api/task.start", "400", "TASK_INVALID_TRANSITION");
+    says("post", "/api/wiki.create", "409", "WIKI_ENTRY_SLUG_ALREADY_EXISTS");
+    says("post", "/api/wiki.approve", "403", "NOT_CEO");
     says("post", "/api/auth/login", "401", "AUTH_INVALID_CREDENTIALS");
     says("get", "/api/event.stream", "410", "CURSOR_STALE");
     assert_eq!(api["paths"]["/api/agent.get"]["get"]["security"][1], json!({ "agentId": [], "agentKey": [] }));
@@ -142,7 +174,10 @@ async fn health_says_how_far_read_models_are(bench: Bench) {
     let mut names: Vec<&str> =
         ready.body["projections"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
     names.sort_unstable();
-    assert_eq!(names, ["agents", "projects", "timeline", "workspaces"]);
+    let read_models = projections::all();
+    let mut expected: Vec<&str> = read_models.iter().map(|it| it.name()).collect();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
     for projection in ready.body["projections"].as_array().unwrap() {
         assert!(projection["lagEvents"].is_i64() && projection["state"] == "running", "{projection}");
     }

@@ -12,6 +12,7 @@ use muster_tests::github::{Broken, CLIENT_SECRET, Person, StandIn, TOKEN};
 use muster_tests::server::{Answer, Client, PASSWORD, Server, email, settings};
 use muster_tests::stores::{Bench, Kind};
 use projections::Engine;
+use reactors::Runner;
 use serde_json::{Value, json};
 
 both_stores!(
@@ -338,7 +339,9 @@ async fn another_node_takes_the_browser_in(bench: Bench) {
     let (log, views) = (server.bench.log(), server.bench.stores().views.clone());
     let engine = Arc::new(Engine::start(log.clone(), views.clone(), vec![], Default::default()));
     let executor = Arc::new(Executor::new(log.clone()));
-    let other = App::new(Parts { log, views, executor, engine }, settings_with(&github)).await.unwrap();
+    let reactors = Arc::new(Runner::start(vec![], executor.clone(), views.clone(), engine.clone()));
+    let parts = Parts { log, views, executor, engine, reactors };
+    let other = App::new(parts, settings_with(&github)).await.unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let service = api::router(other).into_make_service_with_connect_info::<SocketAddr>();

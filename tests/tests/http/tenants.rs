@@ -5,7 +5,12 @@ use muster_tests::server::{Answer, Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-both_stores!(another_tenants_things_are_out_of_reach, a_project_agent_sees_its_project_alone, nobody_does_nothing);
+both_stores!(
+    another_tenants_things_are_out_of_reach,
+    a_project_agent_sees_its_project_alone,
+    nobody_does_nothing,
+    a_webhook_is_let_in_by_its_signature_alone,
+);
 
 /// Ada's things, and everybody who might want them.
 struct World {
@@ -14,6 +19,12 @@ struct World {
     site: String,
     lead: Value,
     dev: Value,
+    /// The lead's, in the site.
+    session: String,
+    /// In the site.
+    task: String,
+    /// In the site's wiki.
+    entry: String,
     event: String,
 }
 
@@ -23,10 +34,18 @@ async fn world(server: &Server, ada: &Client) -> World {
     let site = ada.project(&workspace, "site").await;
     let lead = ada.new_agent(&workspace, None, "lead").await;
     let dev = ada.new_agent(&workspace, Some(&shop), "dev").await;
+    let session = server.agent(&lead).start_session(&site).await;
+    let task = ada.task(&site, "x").await;
+    let entry = wiki_entry(ada, &workspace, &site).await;
     let events = ada.get(&format!("/api/event.list?projectId={site}")).await.ok();
     let event = events.body["events"][0]["id"].as_str().unwrap().to_owned();
-    assert_eq!(server.bench.everything().await.len(), 6);
-    World { workspace, shop, site, lead, dev, event }
+    assert_eq!(server.bench.everything().await.len(), 9);
+    World { workspace, shop, site, lead, dev, session, task, entry, event }
+}
+
+async fn wiki_entry(ada: &Client, workspace: &str, project: &str) -> String {
+    let body = json!({ "workspaceId": workspace, "projectId": project, "title": "x", "slug": "x", "content": "x" });
+    ada.post("/api/wiki.create", &body).await.ok().id_of("entry")
 }
 
 async fn call(client: &Client, method: &str, path: &str, body: &Value) -> Answer {
@@ -41,7 +60,7 @@ async fn call(client: &Client, method: &str, path: &str, body: &Value) -> Answer
 /// Every route that names an object, and what an owner of something else gets: `(method, path, body, status, code)`.
 #[rustfmt::skip]
 fn foreign(world: &World) -> Vec<(&'static str, String, Value, u16, &'static str)> {
-    let World { workspace, shop, lead, event, .. } = world;
+    let World { workspace, shop, lead, session, task, entry, event, .. } = world;
     let agent = lead["agent"]["id"].as_str().unwrap();
     vec![
         ("GET", format!("/api/workspace.get?id={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
@@ -58,9 +77,38 @@ fn foreign(world: &World) -> Vec<(&'static str, String, Value, u16, &'static str
         ("PUT", "/api/agent.update".into(), json!({ "id": agent, "status": "terminated" }), 403, "AGENT_ACCESS_DENIED"),
         ("POST", "/api/agent.rotateCredentials".into(), json!({ "id": agent }), 403, "AGENT_ACCESS_DENIED"),
         ("DELETE", format!("/api/agent.delete?id={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
+        ("GET", format!("/api/session.get?id={session}"), json!({}), 403, "SESSION_ACCESS_DENIED"),
+        ("GET", format!("/api/task.list?projectId={shop}"), json!({}), 403, "PROJECT_ACCESS_DENIED"),
+        ("GET", format!("/api/task.get?id={task}"), json!({}), 403, "TASK_ACCESS_DENIED"),
+        ("POST", "/api/task.create".into(), json!({ "projectId": shop, "title": "x" }), 403, "PROJECT_ACCESS_DENIED"),
+        ("PUT", "/api/task.update".into(), json!({ "id": task, "title": "x" }), 403, "TASK_ACCESS_DENIED"),
+        ("POST", "/api/task.assign".into(), json!({ "taskId": task, "agentId": agent }), 403, "TASK_ACCESS_DENIED"),
+        ("GET", format!("/api/wiki.list?workspaceId={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("GET", format!("/api/wiki.get?id={entry}"), json!({}), 403, "WIKI_ENTRY_ACCESS_DENIED"),
+        ("POST", "/api/wiki.create".into(), json!({ "workspaceId": workspace, "title": "x", "slug": "x", "content": "x" }), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("PUT", "/api/wiki.update".into(), json!({ "id": entry, "title": "x" }), 403, "WIKI_ENTRY_ACCESS_DENIED"),
+        ("POST", "/api/wiki.approve".into(), json!({ "id": entry }), 403, "WIKI_ENTRY_ACCESS_DENIED"),
+        ("POST", "/api/wiki.reject".into(), json!({ "id": entry, "reason": "x" }), 403, "WIKI_ENTRY_ACCESS_DENIED"),
         ("GET", format!("/api/event.list?workspaceId={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
         ("GET", format!("/api/event.get?id={event}"), json!({}), 403, "EVENT_ACCESS_DENIED"),
         ("GET", format!("/api/event.stream?workspaceId={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
+    ]
+}
+
+/// Every command of agents that names an object, and what an agent of another workspace gets: `(path, body, code)`.
+fn foreign_to_agents(world: &World) -> Vec<(&'static str, Value, &'static str)> {
+    let World { shop, session, task, .. } = world;
+    let question = json!({ "question": "x", "context": {}, "urgency": "low" });
+    let publish = json!({ "sessionId": session, "type": "question_asked", "content": question });
+    let block = json!({ "taskId": task, "blocker": "x", "severity": "low", "requiresAttention": false });
+    vec![
+        ("/api/session.start", json!({ "projectId": shop }), "PROJECT_ACCESS_DENIED"),
+        ("/api/session.log", json!({ "sessionId": session, "message": "x" }), "SESSION_ACCESS_DENIED"),
+        ("/api/session.stop", json!({ "sessionId": session }), "SESSION_ACCESS_DENIED"),
+        ("/api/event.publish", publish, "SESSION_ACCESS_DENIED"),
+        ("/api/task.start", json!({ "taskId": task }), "TASK_ACCESS_DENIED"),
+        ("/api/task.block", block, "TASK_ACCESS_DENIED"),
+        ("/api/task.complete", json!({ "taskId": task }), "TASK_ACCESS_DENIED"),
     ]
 }
 
@@ -75,16 +123,28 @@ async fn another_tenants_things_are_out_of_reach(bench: Bench) {
         let (shop, site) = (ada.project(&workspace, "shop").await, ada.project(&workspace, "site").await);
         let lead = ada.new_agent(&workspace, None, "lead").await;
         let dev = ada.new_agent(&workspace, Some(&shop), "dev").await;
+        let session = server.agent(&lead).start_session(&site).await;
+        let task = ada.task(&site, "x").await;
+        let entry = wiki_entry(&ada, &workspace, &site).await;
         let event = ada.get("/api/event.list").await.ok().body["events"][0]["id"].as_str().unwrap().to_owned();
-        World { workspace, shop, site, lead, dev, event }
+        World { workspace, shop, site, lead, dev, session, task, entry, event }
     };
     let head = server.head().await;
-    assert_eq!(head, before + 5);
+    assert_eq!(head, before + 8);
     for (method, path, body, status, code) in foreign(&world) {
         call(&bob, method, &path, &body).await.refused(status, code);
-        // An agent is let in to queries only, and there it meets the same wall; workspaces are for owners.
-        let code = if method == "GET" && !path.contains("workspace.get") { code } else { "NOT_CEO" };
+        // An agent is let in to queries and to what it may write in wikis, and there it meets the same wall; workspaces
+        // are for owners.
+        let queries = method == "GET" && !path.contains("workspace.get");
+        let is_let_in = queries || ["/api/wiki.create", "/api/wiki.update"].contains(&path.as_str());
+        let code = if is_let_in { code } else { "NOT_CEO" };
         call(&agent_elsewhere, method, &path, &body).await.refused(403, code);
+    }
+    for (path, body, code) in foreign_to_agents(&world) {
+        agent_elsewhere.post(path, &body).await.refused(403, code);
+        for owner in [&ada, &bob] {
+            owner.post(path, &body).await.refused(401, "AUTH_INVALID_TOKEN");
+        }
     }
     assert_eq!(server.head().await, head, "nothing was written");
     assert_eq!(bob.get("/api/workspace.list").await.ok().body["workspaces"].as_array().unwrap().len(), 1);
@@ -104,7 +164,7 @@ async fn a_project_agent_sees_its_project_alone(bench: Bench) {
     let server = Server::start(bench).await;
     let ada = server.owner("ada").await;
     let world = world(&server, &ada).await;
-    let World { workspace, shop, site, lead, dev: dev_agent, event } = &world;
+    let World { workspace, shop, site, lead, dev: dev_agent, session, task, entry, event } = &world;
     let (dev, lead_id) = (server.agent(dev_agent), lead["agent"]["id"].as_str().unwrap());
     let own = dev_agent["agent"]["id"].as_str().unwrap();
     dev.get(&format!("/api/project.get?id={shop}")).await.ok();
@@ -120,15 +180,25 @@ async fn a_project_agent_sees_its_project_alone(bench: Bench) {
     dev.get(&format!("/api/agent.list?{other}")).await.refused(403, "PROJECT_ACCESS_DENIED");
     dev.get(&format!("/api/event.list?{other}")).await.refused(403, "PROJECT_ACCESS_DENIED");
     dev.get(&format!("/api/event.stream?{other}")).await.refused(403, "PROJECT_ACCESS_DENIED");
+    dev.get(&format!("/api/session.get?id={session}")).await.refused(403, "SESSION_ACCESS_DENIED");
+    dev.get(&format!("/api/task.list?projectId={site}")).await.refused(403, "PROJECT_ACCESS_DENIED");
+    dev.get(&format!("/api/task.get?id={task}")).await.refused(403, "TASK_ACCESS_DENIED");
+    dev.get(&format!("/api/task.list?projectId={shop}")).await.ok();
+    dev.get(&format!("/api/wiki.get?id={entry}")).await.refused(403, "WIKI_ENTRY_ACCESS_DENIED");
+    dev.get(&format!("/api/wiki.list?{other}")).await.refused(403, "PROJECT_ACCESS_DENIED");
+    dev.get(&format!("/api/wiki.list?workspaceId={workspace}")).await.ok();
     dev.get(&format!("/api/event.get?id={event}")).await.refused(403, "EVENT_ACCESS_DENIED");
     let events = dev.get("/api/event.list").await.ok();
     let events = events.body["events"].as_array().unwrap();
     assert_eq!(events.len(), 2, "the project and the agent");
     assert!(events.iter().all(|it| it["projectId"] == json!(shop)));
     let lead = server.agent(lead);
-    assert_eq!(lead.get("/api/event.list").await.ok().body["total"], 5);
+    assert_eq!(lead.get("/api/event.list").await.ok().body["total"], 8);
     lead.get(&format!("/api/event.get?id={event}")).await.ok();
     lead.get(&format!("/api/project.get?id={site}")).await.ok();
+    lead.get(&format!("/api/session.get?id={session}")).await.ok();
+    lead.get(&format!("/api/task.get?id={task}")).await.ok();
+    lead.get(&format!("/api/wiki.get?id={entry}")).await.ok();
     lead.get(&format!("/api/agent.get?id={own}")).await.ok();
 }
 
@@ -140,9 +210,27 @@ async fn nobody_does_nothing(bench: Bench) {
     for (method, path, body, _, _) in foreign(&world) {
         call(&server.nobody(), method, &path, &body).await.refused(401, "AUTH_INVALID_TOKEN");
     }
+    for (path, body, _) in foreign_to_agents(&world) {
+        server.nobody().post(path, &body).await.refused(401, "AUTH_INVALID_TOKEN");
+    }
     for path in ["/api/workspace.list", "/api/event.list", "/api/event.stream"] {
         server.nobody().get(path).await.refused(401, "AUTH_INVALID_TOKEN");
     }
     server.nobody().post("/api/workspace.create", &json!({})).await.refused(401, "AUTH_INVALID_TOKEN");
     assert_eq!(server.head().await, head);
+}
+
+async fn a_webhook_is_let_in_by_its_signature_alone(bench: Bench) {
+    let server = muster_tests::webhooks::listening(bench).await;
+    let (ada, bob) = (server.owner("ada").await, server.owner("bob").await);
+    let world = world(&server, &ada).await;
+    let told = muster_tests::webhooks::payload("issues.opened");
+    let everybody = [ada, bob, server.agent(&world.lead), server.agent(&world.dev), server.nobody()];
+    for client in everybody {
+        for path in ["/api/webhooks/github", "/api/github.webhook"] {
+            let client = client.with("X-GitHub-Event", &told.event);
+            client.post(path, &told.body).await.refused(401, "GITHUB_WEBHOOK_SIGNATURE_INVALID");
+        }
+    }
+    assert_eq!(server.told().await, [""; 0]);
 }

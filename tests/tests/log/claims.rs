@@ -8,6 +8,7 @@ use store::{Claim, Commit, CommitError, StreamId};
 both_stores! {
     a_claim_has_one_holder,
     a_taken_claim_names_its_holder,
+    the_holder_of_a_claim_can_be_asked_for,
     a_taken_claim_keeps_the_whole_commit_out,
     a_released_claim_is_free,
     a_claim_moves_within_one_commit,
@@ -32,6 +33,16 @@ async fn a_taken_claim_names_its_holder(bench: Bench) {
     let (holder, b) = (StreamId::new("work'space", "the \"first\" ü"), stream("b"));
     bench.commit(one(&holder, 0).take(&slug(), &holder)).await.unwrap();
     assert_eq!(bench.commit(one(&b, 0).take(&slug(), &b)).await, Err(taken_by(&holder)));
+}
+
+async fn the_holder_of_a_claim_can_be_asked_for(bench: Bench) {
+    let (a, log) = (StreamId::new("work'space", "the \"first\" ü"), bench.log());
+    assert_eq!(log.holder(&slug()).await, Ok(None));
+    bench.commit(one(&a, 0).take(&slug(), &a)).await.unwrap();
+    assert_eq!(log.holder(&slug()).await, Ok(Some(a.clone())));
+    assert_eq!(log.holder(&Claim { scope: "other".into(), ..slug() }).await, Ok(None));
+    bench.commit(one(&a, 1).release(&slug())).await.unwrap();
+    assert_eq!(log.holder(&slug()).await, Ok(None));
 }
 
 async fn a_taken_claim_keeps_the_whole_commit_out(bench: Bench) {

@@ -114,6 +114,7 @@ fn things() -> Arc<Table> {
         ],
         key_columns: 2,
         indexes: vec![vec!["kind".into(), "count desc".into()]],
+        full_text: None,
     })
 }
 

@@ -1,6 +1,7 @@
 //! What the queries of agents answer.
 
 use domain::agent::{AgentEvent, AgentLevel, AgentStatus};
+use domain::github::Login;
 use muster_tests::both_stores;
 use muster_tests::stores::Bench;
 use projections::agents::{self, Filter};
@@ -12,6 +13,7 @@ both_stores! {
     an_agent_is_shown_in_the_form_of_the_document,
     agents_are_listed_by_what_is_asked_for,
     a_deleted_agent_is_found_and_never_listed,
+    an_account_belongs_to_an_agent_that_works_in_the_project,
 }
 
 async fn an_agent_is_shown_in_the_form_of_the_document(bench: Bench) {
@@ -63,4 +65,20 @@ async fn a_deleted_agent_is_found_and_never_listed(bench: Bench) {
     let all = Filter { workspace, project: None, level: None, status: None };
     assert_eq!(agents::list(fleet.views(), &all, 10, 0).await.unwrap(), []);
     assert_eq!(agents::find(fleet.views(), id).await.unwrap().unwrap().deleted_at, Some(later(9)));
+}
+
+async fn an_account_belongs_to_an_agent_that_works_in_the_project(bench: Bench) {
+    let fleet = Fleet::new(bench);
+    let (workspace, other) = (fleet.workspace("acme").await, fleet.workspace("other").await);
+    let (rocket, site) = (fleet.project(workspace, "rocket").await, fleet.project(workspace, "site").await);
+    let dev = fleet.agent(workspace, Some(rocket), "dev-1").await;
+    let lead = fleet.agent(workspace, None, "lead").await;
+    fleet.agent(other, None, "foreign").await;
+    fleet.project_everything().await;
+    let known = async |project, login: &str| {
+        agents::of_account(fleet.views(), workspace, project, &Login::new(login)).await.unwrap()
+    };
+    assert_eq!((known(rocket, "Dev-1").await, known(site, "dev-1").await), (Some(dev), None));
+    assert_eq!((known(rocket, "lead").await, known(site, "@LEAD").await), (Some(lead), Some(lead)));
+    assert_eq!((known(rocket, "foreign").await, known(rocket, "").await), (None, None));
 }

@@ -99,7 +99,8 @@ async fn waiting_for_what_does_not_happen_ends(bench: Bench) {
 async fn status_tells_how_far_behind_a_projection_is(bench: Bench) {
     let fleet = Fleet::new(bench);
     let status = projections::status(&fleet.log(), fleet.views(), &projections::all()).await.unwrap();
-    assert_eq!(status.iter().map(|it| it.serving_version).collect::<Vec<_>>(), [None; 4]);
+    assert_eq!(status.len(), projections::all().len());
+    assert!(status.iter().all(|it| it.serving_version.is_none()));
     let id = fleet.workspace("acme").await;
     fleet.project_everything().await;
     fleet.renamed(id, "acme 2").await;

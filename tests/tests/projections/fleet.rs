@@ -7,11 +7,12 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use domain::agent::{AgentEvent, AgentLevel, AgentStatus};
 use domain::project::ProjectEvent;
+use domain::wiki::{Author, WikiEvent};
 use domain::workspace::WorkspaceEvent;
-use domain::{AgentCode, AgentId, CredentialId, ProjectId, Settings, Slug, UserId, WorkspaceId};
+use domain::{AgentCode, AgentId, CredentialId, ProjectId, Settings, Slug, UserId, WikiEntryId, WorkspaceId};
 use muster_tests::commits::Build;
 use muster_tests::stores::{Bench, Kind, noon};
-use projections::{AGENT, Engine, PROJECT, Projection, WORKSPACE};
+use projections::{AGENT, Engine, PROJECT, Projection, WIKI, WORKSPACE};
 use serde::Serialize;
 use serde_json::json;
 use store::sql::{Database, Query};
@@ -138,6 +139,39 @@ impl Fleet {
         self.happens(&agent(id), workspace, &event).await
     }
 
+    /// A wiki entry of the whole workspace, proposed by the owner so many minutes after noon.
+    pub(crate) async fn wiki_entry(&self, workspace: WorkspaceId, slug: &str, minutes: i64) -> WikiEntryId {
+        self.proposed(workspace, None, slug, &[slug, "Nothing"], &["rust"], minutes).await
+    }
+
+    /// A wiki entry with a title and a content, proposed by the owner so many minutes after noon.
+    pub(crate) async fn proposed(
+        &self,
+        workspace: WorkspaceId,
+        project: Option<ProjectId>,
+        slug: &str,
+        text: &[&str; 2],
+        tags: &[&str],
+        minutes: i64,
+    ) -> WikiEntryId {
+        let id = WikiEntryId(Uuid::now_v7());
+        let event = WikiEvent::WikiEntryProposed {
+            entry_id: id,
+            workspace_id: workspace,
+            project_id: project,
+            proposed_by: Author::User(self.owner),
+            title: text[0].into(),
+            slug: Slug::parse(slug).unwrap(),
+            content: text[1].into(),
+            tags: tags.iter().map(|it| (*it).to_owned()).collect(),
+            version: 1,
+            parent_entry_id: None,
+            proposed_at: later(minutes),
+        };
+        self.happens(&wiki(id), workspace, &event).await;
+        id
+    }
+
     /// Throws the read models away, as an operator with a shell could while the server is stopped.
     pub(crate) async fn delete_views(&mut self) {
         match self.bench.kind {
@@ -155,10 +189,11 @@ impl Fleet {
     /// Every row that queries can see, as text.
     pub(crate) async fn rows(&self) -> Vec<String> {
         let mut rows = Vec::new();
-        for table in ["workspaces", "projects", "agents", "timeline", "timeline_subjects"] {
-            let query = Query::new(format!("select * from {table} order by 1"));
+        for table in projections::all().iter().flat_map(|it| it.tables()) {
+            let key: Vec<&str> = table.key().iter().map(|it| it.name.as_str()).collect();
+            let query = Query::new(format!("select * from {} order by {}", table.name, key.join(", ")));
             let found = self.views().query(query).await.unwrap();
-            rows.extend(found.iter().map(|row| format!("{table}: {row:?}")));
+            rows.extend(found.iter().map(|row| format!("{}: {row:?}", table.name)));
         }
         rows
     }
@@ -175,6 +210,10 @@ pub(crate) fn workspace(id: WorkspaceId) -> StreamId {
 
 pub(crate) fn agent(id: AgentId) -> StreamId {
     StreamId::new(AGENT, id)
+}
+
+pub(crate) fn wiki(id: WikiEntryId) -> StreamId {
+    StreamId::new(WIKI, id)
 }
 
 pub(crate) fn renaming(name: &str) -> WorkspaceEvent {

@@ -4,10 +4,16 @@
 mod agents;
 mod deleted_views;
 mod engines;
+mod every_event;
 mod fleet;
 mod names;
 mod offline;
 mod parking;
+mod story;
+mod scores;
+mod tasks;
 mod timeline;
 mod versions;
+mod wiki;
+mod wiki_search;
 mod workspaces;

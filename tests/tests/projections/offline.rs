@@ -33,9 +33,7 @@ async fn a_rebuild_equals_the_live_rows(bench: Bench) {
     let before = fleet.rows().await;
     for projection in projections::all() {
         let report = rebuild(&fleet.log(), fleet.views(), &projection, &mut |_, _| {}).await.unwrap();
-        let compared = report.compared.unwrap();
-        assert_eq!((report.position, compared.differences_total), (4, 0));
-        assert!(compared.rows_compared > 0);
+        assert_eq!((report.position, report.compared.unwrap().differences_total), (4, 0));
     }
     assert_eq!(fleet.rows().await, before);
     // And once more, beside what the first rebuild made; then the engine goes on from there.

@@ -5,3 +5,7 @@ mod across_streams;
 mod executing;
 mod keys;
 mod reacting;
+mod scores;
+mod sessions;
+mod tasks;
+mod wiki;

@@ -1,0 +1,73 @@
+//! Takes connections and answers on them, with a limit on how long a client may take to say what it wants.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tower::ServiceExt;
+
+/// How long a client may take to send the head of a request: half-sent ones must not hold sockets for ever.
+const HEADER_READ: Duration = Duration::from_secs(15);
+/// How long to leave the listener alone when no connection can be taken, as when there are no more file handles.
+const TAKE_AGAIN: Duration = Duration::from_millis(100);
+
+/// Answers until `stop` ends; then finishes what is in flight, for at most `grace`. False when that was not enough.
+pub(super) async fn answer(
+    listener: TcpListener,
+    router: Router,
+    stop: impl Future<Output = ()>,
+    grace: Duration,
+) -> bool {
+    let mut protocol = Builder::new(TokioExecutor::new());
+    protocol.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_READ);
+    protocol.http2().timer(TokioTimer::new());
+    let open = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let taken = tokio::select! {
+            taken = listener.accept() => taken,
+            () = &mut stop => break,
+        };
+        match taken {
+            Ok((stream, peer)) => serve(&protocol, &open, &router, stream, peer),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be taken");
+                tokio::time::sleep(TAKE_AGAIN).await;
+            }
+        }
+    }
+    drop(listener);
+    tokio::time::timeout(grace, open.shutdown()).await.is_ok()
+}
+
+fn serve(
+    protocol: &Builder<TokioExecutor>,
+    open: &GracefulShutdown,
+    router: &Router,
+    stream: TcpStream,
+    peer: SocketAddr,
+) {
+    // Small answers go out at once.
+    let _ = stream.set_nodelay(true);
+    let router = router.clone();
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        router.clone().oneshot(request.map(Body::new))
+    });
+    let connection = protocol.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
+    let watched = open.watch(connection);
+    tokio::spawn(async move {
+        if let Err(error) = watched.await {
+            tracing::debug!(%error, "a connection ended early");
+        }
+    });
+}
