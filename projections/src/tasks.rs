@@ -98,7 +98,7 @@ pub async fn assigned_to(
     let query = Query::new(
         "select doc
          from tasks
-         where open_for_agent_id = $1 and project_id = $2
+         where open_for = $1 and project_id = $2
          order by priority, due, created_at, id",
     );
     records(views, page(query.bind(agent.0).bind(project.0), limit, 0)).await
@@ -135,10 +135,10 @@ impl Projection for Tasks {
             .optional("assigned_agent_id", Holds::Text)
             .required("created_at", Holds::Int)
             .required("due", Holds::Int)
-            .optional("open_for_agent_id", Holds::Text)
-            .index(&["project_id", "created_at"])
+            .optional("open_for", Holds::Text)
+            .index(&["project_id", "created_at", "id"])
             // What an agent pulls is read in the order of this index, however much is done already.
-            .index(&["open_for_agent_id", "project_id", "priority", "due"]);
+            .index(&["open_for", "project_id", "priority", "due", "created_at", "id"]);
         vec![table.finish()]
     }
 

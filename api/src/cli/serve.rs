@@ -33,7 +33,7 @@ pub(super) struct ServeArgs {
     /// The address to listen on; 0.0.0.0 for every network
     #[arg(long, env = "API_HOST", value_name = "API_HOST", default_value = "127.0.0.1")]
     host: IpAddr,
-    /// Fill an empty log with two weeks of a small fleet, and print a login and a key to try
+    /// Fill an empty log with four weeks of a small fleet, and print a login and a key to try
     #[arg(long)]
     demo: bool,
     /// Requests a minute, as owner=100,agent=60,address=300 (and webhook=10, a second, for unsigned webhooks), or off

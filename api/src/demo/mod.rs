@@ -1,7 +1,9 @@
-//! `serve --demo`: two weeks in the life of a small fleet, told with real commands at past times.
+//! `serve --demo`: four weeks in the life of a small fleet, told with real commands at past times.
 
 mod fleet;
 mod story;
+mod weeks;
+mod work;
 
 use std::sync::Arc;
 
@@ -12,6 +14,8 @@ use store::Clock;
 use crate::App;
 use story::Story;
 
+/// How long the story is.
+const WEEKS: i64 = 4;
 /// The owner of the demo fleet.
 const EMAIL: &str = "demo@muster.example";
 /// Known to everybody who reads this: the demo is for loopback.
@@ -30,11 +34,16 @@ pub(crate) async fn fill(app: &Arc<App>, clock: &Clock) -> anyhow::Result<Option
         tracing::info!("the log is not empty: --demo adds nothing to it");
         return Ok(None);
     }
-    let beginning = midnight_before(Utc::now() - TimeDelta::days(14));
-    let told = fleet::tell(Story::new(app, clock, beginning)).await;
+    let beginning = midnight_before(Utc::now() - TimeDelta::days(WEEKS * 7));
+    let told = tell(&Story::new(app, clock, beginning)).await;
     // Whatever happened, time goes on by the machine's clock.
     clock.release();
     told.map(Some)
+}
+
+async fn tell(story: &Story<'_>) -> anyhow::Result<Tour> {
+    let crew = fleet::gather(story).await?;
+    weeks::tell(story, &crew).await
 }
 
 impl Tour {

@@ -20,8 +20,8 @@ use crate::passwords;
 
 /// Tells what happened, when it happened.
 pub(super) struct Story<'a> {
-    app: &'a Arc<App>,
-    clock: &'a Clock,
+    pub(super) app: &'a Arc<App>,
+    pub(super) clock: &'a Clock,
     beginning: DateTime<Utc>,
 }
 
@@ -45,6 +45,11 @@ impl<'a> Story<'a> {
         let time = self.beginning + TimeDelta::days(day) + TimeDelta::hours(hour) + TimeDelta::minutes(minute);
         // Nothing of the story lies in the future.
         self.clock.set(time.min(Utc::now()));
+    }
+
+    /// Lets time pass.
+    pub(super) fn later(&self, time: TimeDelta) {
+        self.clock.set((self.clock.now() + time).min(Utc::now()));
     }
 
     pub(super) async fn owner(&self, email: &str, password: &str, name: &str) -> anyhow::Result<UserId> {
@@ -196,7 +201,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    async fn tell<D: Decision>(&self, actor: UserId, decision: &D) -> anyhow::Result<()> {
+    pub(super) async fn tell<D: Decision>(&self, actor: UserId, decision: &D) -> anyhow::Result<()> {
         let context = Context::new(Actor::User(actor), self.clock.now());
         self.app.executor.run(&context, decision).await?;
         Ok(())

@@ -23,14 +23,11 @@ pub async fn load_as_of(views: &Database, agent: AgentId, up_to: i64) -> Result<
                  from score_facts
                  where agent_id = $1 and position <= $2
                  order by position";
-    let labelled = "select doc
-                    from score_labels l
-                    where l.position <= $2
-                    and exists (
-                        select 1
-                        from score_facts f
-                        where f.agent_id = $1 and f.project_id = l.project_id and f.issue_number = l.issue_number
-                    )
+    // From the agent's tasks to their labels, along both keys; a task that came back to its agent is found twice.
+    let labelled = "select l.doc
+                    from score_facts f
+                    join score_labels l on l.project_id = f.project_id and l.issue_number = f.issue_number
+                    where f.agent_id = $1 and f.issue_number is not null and l.position <= $2
                     order by l.position";
     let failed = "select f.doc, c.doc
                   from score_commits c

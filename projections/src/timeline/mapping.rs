@@ -91,7 +91,8 @@ timeline_types! {
         PullRequestMerged => "github_pr_merged",
         PullRequestClosed => "github_pr_closed",
         // Not worth an entry.
-        - PullRequestDetailsChanged | PullRequestReviewed | PullRequestLintFailed | PullRequestLintPassed | PullRequestReopened,
+        - PullRequestDetailsChanged | PullRequestReviewed | PullRequestLintFailed | PullRequestLintPassed
+            | PullRequestReopened,
     }
     Repository RepositoryEvent {
         IssueAssigned => "github_issue_assigned",

@@ -187,9 +187,8 @@ fn search(filter: &Filter, conditions: Conditions, order: Order, limit: i64, off
     let parts: Vec<String> =
         parts.iter().map(|part| format!("select * from ({part} order by {order} limit ${reach}) as part")).collect();
     let all = parts.join(" union all ");
-    let sql = format!(
-        "select position, type, named_user_id, doc from ({all}) as found order by {order} limit ${limit} offset ${offset}"
-    );
+    let page = format!("order by {order} limit ${limit} offset ${offset}");
+    let sql = format!("select position, type, named_user_id, doc from ({all}) as found {page}");
     Query { sql: sql.into(), params }
 }
 

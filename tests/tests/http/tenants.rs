@@ -78,6 +78,12 @@ fn foreign(world: &World) -> Vec<(&'static str, String, Value, u16, &'static str
         ("POST", "/api/agent.rotateCredentials".into(), json!({ "id": agent }), 403, "AGENT_ACCESS_DENIED"),
         ("DELETE", format!("/api/agent.delete?id={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
         ("GET", format!("/api/session.get?id={session}"), json!({}), 403, "SESSION_ACCESS_DENIED"),
+        ("GET", format!("/api/kpi.get?agentId={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
+        ("POST", "/api/kpi.recalculate".into(), json!({ "agentId": agent }), 403, "AGENT_ACCESS_DENIED"),
+        ("GET", format!("/api/kpi.explain?agentId={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
+        ("GET", format!("/api/kpi.history?agentId={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
+        ("GET", format!("/api/trust.explain?agentId={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
+        ("GET", format!("/api/trust.history?agentId={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
         ("GET", format!("/api/task.list?projectId={shop}"), json!({}), 403, "PROJECT_ACCESS_DENIED"),
         ("GET", format!("/api/task.get?id={task}"), json!({}), 403, "TASK_ACCESS_DENIED"),
         ("POST", "/api/task.create".into(), json!({ "projectId": shop, "title": "x" }), 403, "PROJECT_ACCESS_DENIED"),
@@ -174,6 +180,11 @@ async fn a_project_agent_sees_its_project_alone(bench: Bench) {
     assert_eq!(projects.body["projects"][0]["id"], json!(shop));
     dev.get(&format!("/api/agent.get?id={own}")).await.ok();
     dev.get(&format!("/api/agent.get?id={lead_id}")).await.refused(403, "AGENT_ACCESS_DENIED");
+    for route in ["kpi.get", "kpi.explain", "kpi.history", "trust.explain", "trust.history"] {
+        dev.get(&format!("/api/{route}?agentId={lead_id}")).await.refused(403, "AGENT_ACCESS_DENIED");
+    }
+    dev.get(&format!("/api/kpi.history?agentId={own}")).await.ok();
+    dev.post("/api/kpi.recalculate", &json!({ "agentId": own })).await.refused(403, "NOT_CEO");
     let agents = dev.get(&format!("/api/agent.list?workspaceId={workspace}")).await.ok();
     assert_eq!(agents.body["agents"].as_array().unwrap().len(), 1);
     let other = format!("workspaceId={workspace}&projectId={site}");
@@ -222,8 +233,9 @@ async fn nobody_does_nothing(bench: Bench) {
 
 async fn a_webhook_is_let_in_by_its_signature_alone(bench: Bench) {
     let server = muster_tests::webhooks::listening(bench).await;
-    let (ada, bob) = (server.owner("ada").await, server.owner("bob").await);
+    let ada = server.owner("ada").await;
     let world = world(&server, &ada).await;
+    let bob = server.owner("bob").await;
     let told = muster_tests::webhooks::payload("issues.opened");
     let everybody = [ada, bob, server.agent(&world.lead), server.agent(&world.dev), server.nobody()];
     for client in everybody {

@@ -1,4 +1,4 @@
-//! `serve --demo`: a login and a key that work, two weeks to look at, told once.
+//! `serve --demo`: a login and a key that work, four weeks to look at, told once.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use muster_tests::at_both_homes;
@@ -11,6 +11,7 @@ use crate::client::{Answer, Client, Request};
 
 at_both_homes! {
     the_demo_prints_a_login_and_a_key_that_work,
+    the_demo_has_a_probation_and_a_recovery,
     the_demo_is_told_once,
 }
 
@@ -70,10 +71,21 @@ async fn the_demo_prints_a_login_and_a_key_that_work(home: Home) {
     let ages: Vec<TimeDelta> = events.iter().map(|it| Utc::now() - time(&it["timestamp"])).collect();
     assert!(ages.is_sorted(), "newest first: {ages:?}");
     assert!(ages[0] > TimeDelta::zero() && ages[0] < TimeDelta::days(3), "{ages:?}");
-    let oldest = *ages.last().unwrap();
-    assert!(oldest > TimeDelta::days(12) && oldest < TimeDelta::days(16), "{ages:?}");
+    let total = owner.must(Request::get("/api/event.list?limit=1")).await.body["total"].as_i64().unwrap();
+    let last = owner.must(Request::get(format!("/api/event.list?limit=1&offset={}", total - 1))).await.body;
+    let oldest = Utc::now() - time(&last["events"][0]["timestamp"]);
+    assert!(oldest > TimeDelta::days(26) && oldest < TimeDelta::days(30), "{oldest}");
     // It was recorded then, as far as anybody can tell.
     assert!(events.iter().all(|it| time(&it["createdAt"]) - time(&it["timestamp"]) < TimeDelta::hours(1)));
+}
+
+async fn the_demo_has_a_probation_and_a_recovery(home: Home) {
+    let server = Muster::start(&home, &["--demo"]).await;
+    let owner = Tour::read(&server).await.owner(&server).await;
+    let changes = owner.must(Request::get("/api/event.list?type=trust_score_changed&limit=100")).await.body;
+    let statuses: Vec<&str> =
+        changes["events"].as_array().unwrap().iter().filter_map(|it| it["content"]["newStatus"].as_str()).collect();
+    assert_eq!(statuses, ["active", "probation"], "newest first");
 }
 
 async fn the_demo_is_told_once(home: Home) {

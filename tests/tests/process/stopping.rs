@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 
 use muster_tests::at_both_homes;
 use muster_tests::muster::{Home, Muster, bounded};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::checker::check;
+use crate::checker::{Found, check};
 use crate::client::{Client, Request};
 use crate::load::Load;
 
 at_both_homes! {
     a_server_that_is_told_to_stop_answers_what_it_has_begun,
+    a_server_that_stops_tells_the_log_of_the_views_it_has_counted,
 }
 
 async fn a_server_that_is_told_to_stop_answers_what_it_has_begun(home: Home) {
@@ -41,6 +42,24 @@ async fn a_server_that_is_told_to_stop_answers_what_it_has_begun(home: Home) {
     let landed = |token: &String| found.events.iter().any(|event| event.payload.contains(token));
     assert_eq!(unanswered.iter().filter(|token| landed(token)).collect::<Vec<_>>(), Vec::<&String>::new());
     assert!(told.len() >= 30);
+}
+
+async fn a_server_that_stops_tells_the_log_of_the_views_it_has_counted(home: Home) {
+    let server = Muster::start(&home, &[]).await;
+    let owner = Client::sign_up(&server).await;
+    let (workspace, _) = owner.new_workspace().await;
+    let body = json!({"workspaceId": workspace, "title": "Locks", "slug": "locks", "content": "Avoid them"});
+    let entry = owner.must(Request::post("/api/wiki.create", body)).await.id("entry");
+    for _ in 0..3 {
+        owner.must(Request::get(format!("/api/wiki.get?id={entry}"))).await;
+    }
+    assert_eq!(server.terminate().await.code, Some(0));
+    let events = Found::read(&home).await.events;
+    let counted = events.iter().filter(|it| it.event_type == "WikiViewsCounted");
+    let views =
+        counted.map(|it| serde_json::from_str::<Value>(&it.payload).unwrap()["WikiViewsCounted"]["views"].as_i64());
+    // The ten seconds may just have been over.
+    assert_eq!(views.map(Option::unwrap).sum::<i64>(), 3);
 }
 
 #[tokio::test]

