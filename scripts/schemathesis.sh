@@ -60,10 +60,11 @@ try_as() { # name, then headers
     shift
     local headers=()
     for header in "$@"; do headers+=(--header "$header"); done
-    # Left out: what would sign the caller out, and the stream, which never ends.
-    timeout $((seconds * 3 + 30)) "$venv/bin/schemathesis" run "$base/openapi.json" "${headers[@]}" \
+    # Left out: what would sign the caller out, and the stream, which never ends. A position that the log does not have
+    # is rightly 503, so none is made up. One worker: Python 3.11 cannot parse its own source in two threads.
+    timeout $((seconds * 3 + 30)) "$venv/bin/schemathesis" run "$base/openapi.json" "${headers[@]}" --header "X-Min-Position: 0" \
         --checks not_a_server_error,status_code_conformance --phases examples,coverage,fuzzing \
-        --max-examples 25 --max-time "$seconds" --seed 1 --request-timeout 20 --workers 2 --warnings off --no-color \
+        --max-examples 25 --max-time "$seconds" --seed 1 --request-timeout 20 --workers 1 --warnings off --no-color \
         --exclude-path /api/auth/logout --exclude-path /api/event.stream \
         --report junit --report-junit-path "$report" >"$place/$name.log" 2>&1 || failed=1
     if [ ! -s "$report" ]; then

@@ -9,7 +9,8 @@
 //!   at once. `answer.rs` is how an answer goes out.
 //! - `auth/` finds out who is calling, `reach.rs` what they may look at, `limits.rs` how often.
 //! - `error.rs` is the one place where refusals become statuses; `code.rs` is the list of codes.
-//! - `stream.rs` is the timeline as it grows.
+//! - `sessions.rs` is what agents do all day; `sessions/pull.rs` is what is new for one that starts.
+//! - `entries.rs` is how timeline entries are shown, `stream.rs` is the timeline as it grows.
 //! - `openapi.rs` documents what the extractors and the route tables say of themselves.
 //!
 //! Two invariants hold everywhere:

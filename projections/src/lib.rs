@@ -3,7 +3,7 @@
 //! A tour, in reading order:
 //!
 //! - [`workspaces`] is the read model to read first: table, fold and queries in one file.
-//!   [`projects`] and [`agents`] are built the same way; [`timeline`] is the one that reads every stream.
+//!   [`projects`], [`agents`] and [`sessions`] are built the same way; [`timeline`] is the one that reads every stream.
 //! - [`Projection`] is what they have in common, [`Fact`] is what they fold, [`Rows`] is what they fold into.
 //! - [`Engine`] keeps them up to date. `worker.rs` is its loop, `fold.rs` what happens to a batch, `registry.rs`
 //!   which build of a projection is served, and how a new one takes over.

@@ -1,12 +1,12 @@
 //! Takes connections and answers on them, with a limit on how long a client may take to say what it wants.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::Request;
+use axum::http::{Request, header};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -20,7 +20,16 @@ const HEADER_READ: Duration = Duration::from_secs(15);
 /// How long to leave the listener alone when no connection can be taken, as when there are no more file handles.
 const TAKE_AGAIN: Duration = Duration::from_millis(100);
 
-/// Answers until `stop` ends; then finishes what is in flight, for at most `grace`. False when that was not enough.
+/// How connections are taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listening {
+    /// Whether every connection comes from a reverse proxy that says for whom it speaks.
+    pub(super) behind_proxy: bool,
+    /// How long what is in flight may take at the end.
+    pub(super) grace: Duration,
+}
+
+/// Answers until `stop` ends; then finishes what is in flight. False when the grace was not enough for that.
 pub(super) async fn answer(
     listener: TcpListener,
     router: Router,
@@ -38,7 +47,7 @@ pub(super) async fn answer(
             () = &mut stop => break,
         };
         match taken {
-            Ok((stream, peer)) => serve(&protocol, &open, &router, stream, peer),
+            Ok((stream, peer)) => serve(&protocol, &open, &router, listening.behind_proxy, stream, peer),
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
                 tokio::time::sleep(TAKE_AGAIN).await;
@@ -46,13 +55,14 @@ pub(super) async fn answer(
         }
     }
     drop(listener);
-    tokio::time::timeout(grace, open.shutdown()).await.is_ok()
+    tokio::time::timeout(listening.grace, open.shutdown()).await.is_ok()
 }
 
 fn serve(
     protocol: &Builder<TokioExecutor>,
     open: &GracefulShutdown,
     router: &Router,
+    behind_proxy: bool,
     stream: TcpStream,
     peer: SocketAddr,
 ) {
@@ -60,7 +70,8 @@ fn serve(
     let _ = stream.set_nodelay(true);
     let router = router.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(peer));
+        let client = if behind_proxy { told_by_proxy(&mut request, peer) } else { peer };
+        request.extensions_mut().insert(ConnectInfo(client));
         router.clone().oneshot(request.map(Body::new))
     });
     let connection = protocol.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
@@ -70,4 +81,16 @@ fn serve(
             tracing::debug!(%error, "a connection ended early");
         }
     });
+}
+
+/// The client that a proxy names, and the host that the client asked for. Only the last name counts: the proxy wrote it,
+/// and anybody could have written those before it.
+fn told_by_proxy(request: &mut Request<Incoming>, proxy: SocketAddr) -> SocketAddr {
+    let headers = request.headers_mut();
+    if let Some(host) = headers.get("X-Forwarded-Host").cloned() {
+        headers.insert(header::HOST, host);
+    }
+    let forwarded = headers.get_all("X-Forwarded-For").iter().next_back().and_then(|it| it.to_str().ok());
+    let client = forwarded.and_then(|names| names.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
+    client.map_or(proxy, |ip| SocketAddr::new(ip, 0))
 }

@@ -13,7 +13,8 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::github::GithubArgs;
-use super::{Failure, StoreArgs, listen, output};
+use super::listen::{self, Listening};
+use super::{Failure, StoreArgs, output};
 use crate::{App, HttpSettings, Limits, Parts, demo};
 
 /// How long requests in flight may take once the server has been told to stop.
@@ -33,6 +34,9 @@ pub(super) struct ServeArgs {
     /// The address to listen on; 0.0.0.0 for every network
     #[arg(long, env = "API_HOST", value_name = "API_HOST", default_value = "127.0.0.1")]
     host: IpAddr,
+    /// Take the client's address and host from X-Forwarded-For and X-Forwarded-Host; only behind a proxy that sets them
+    #[arg(long, env = "MUSTER_BEHIND_PROXY")]
+    behind_proxy: bool,
     /// Fill an empty log with four weeks of a small fleet, and print a login and a key to try
     #[arg(long)]
     demo: bool,
@@ -89,7 +93,7 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
 
     let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
     let counting = tokio::spawn(Arc::clone(&app).keep_counting_wiki_views(COUNT_VIEWS));
-    answer(listener, &app).await?;
+    answer(listener, &app, args.behind_proxy).await?;
     sweeper.abort();
     counting.await.map_err(anyhow::Error::from)?;
     // Once more, for what was read since.
@@ -100,7 +104,7 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
 }
 
 /// Answers requests until the process is told to stop, then finishes those in flight.
-async fn answer(listener: TcpListener, app: &Arc<App>) -> anyhow::Result<()> {
+async fn answer(listener: TcpListener, app: &Arc<App>, behind_proxy: bool) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let told_to_stop = async {
@@ -112,7 +116,8 @@ async fn answer(listener: TcpListener, app: &Arc<App>) -> anyhow::Result<()> {
         // Streams would go on for ever.
         app.shut_down();
     };
-    if !listen::answer(listener, crate::router(Arc::clone(app)), told_to_stop, GRACE).await {
+    let listening = Listening { behind_proxy, grace: GRACE };
+    if !listen::answer(listener, crate::router(Arc::clone(app)), listening, told_to_stop).await {
         tracing::warn!(grace_seconds = GRACE.as_secs(), "some requests did not end in time");
     }
     Ok(())

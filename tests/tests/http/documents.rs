@@ -43,6 +43,10 @@ const ROUTES: &[(&str, &str)] = &[
     ("get", "/api/kpi.history"),
     ("get", "/api/trust.explain"),
     ("get", "/api/trust.history"),
+    ("post", "/api/session.start"),
+    ("post", "/api/session.log"),
+    ("post", "/api/session.stop"),
+    ("get", "/api/session.get"),
     ("get", "/api/task.list"),
     ("get", "/api/task.get"),
     ("post", "/api/task.create"),
@@ -60,6 +64,7 @@ const ROUTES: &[(&str, &str)] = &[
     ("get", "/api/event.list"),
     ("get", "/api/event.get"),
     ("get", "/api/event.stream"),
+    ("post", "/api/event.publish"),
     ("post", "/api/webhooks/github"),
     ("post", "/api/github.webhook"),
     ("get", "/api/openapi.json"),
@@ -67,7 +72,15 @@ const ROUTES: &[(&str, &str)] = &[
 ];
 
 /// The commands that only agents give.
-const FOR_AGENTS: &[&str] = &["/api/task.start", "/api/task.block", "/api/task.complete"];
+const FOR_AGENTS: &[&str] = &[
+    "/api/session.start",
+    "/api/session.log",
+    "/api/session.stop",
+    "/api/event.publish",
+    "/api/task.start",
+    "/api/task.block",
+    "/api/task.complete",
+];
 
 async fn document(server: &Server) -> Value {
     server.nobody().get("/api/openapi.json").await.ok().body

@@ -6,6 +6,7 @@ mod typescript;
 mod history;
 mod story;
 
+use domain::ReviewDecision;
 use domain::agent::AgentStatus;
 use domain::scorecard::ScorecardEvent;
 use muster_tests::both_stores;
@@ -151,15 +152,15 @@ async fn who_is_gone_is_not_measured(bench: Bench) {
 async fn who_is_set_aside_is_measured_and_stays_so(bench: Bench) {
     let place = Place::new(bench).await;
     let running = place.start();
-    for number in 1..=4 {
+    for number in 1..=7 {
         place.work.opens(number, None, 1, &[]).await;
-        place.work.rejects(number).await;
+        place.work.reviews(number, number, ReviewDecision::RequestChanges).await;
     }
     place.fleet.set_status(place.work.agent_id, AgentStatus::Inactive).await.unwrap();
-    place.work.opens(9, None, 1, &[]).await;
-    place.work.merges(9, 1, "abc").await;
+    place.work.merges(7, 1, "abc").await;
     place.settled(&running.1).await;
-    assert_eq!(place.standing(&running.0).await, (80.0, AgentStatus::Inactive));
+    // Quality is 50 - 7 x 5 = 15, which would put an active agent on probation: 6 + 30 + 20 + 10.
+    assert_eq!(place.standing(&running.0).await, (66.0, AgentStatus::Inactive));
     place.stop(running).await;
 }
 
