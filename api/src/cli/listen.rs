@@ -33,8 +33,8 @@ pub(super) struct Listening {
 pub(super) async fn answer(
     listener: TcpListener,
     router: Router,
+    listening: Listening,
     stop: impl Future<Output = ()>,
-    grace: Duration,
 ) -> bool {
     let mut protocol = Builder::new(TokioExecutor::new());
     protocol.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_READ);
