@@ -6,10 +6,11 @@
 run:
 	cargo run --release -- serve --demo
 
-# Every test on both stores; installs PostgreSQL and strace where they are missing.
+# Every test on both stores, then the built server against its own OpenAPI document; installs what is missing.
 test:
 	bash scripts/install-test-needs.sh
 	cargo test --workspace --no-fail-fast
+	bash scripts/schemathesis.sh
 
 check:
 	cargo fmt --all --check

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 version=4.32.5
 seconds=${SCHEMATHESIS_SECONDS:-30}
-venv=target/schemathesis-$version
+venv=$PWD/target/schemathesis-$version
 if [ ! -x "$venv/bin/schemathesis" ]; then
     python3 -m venv "$venv"
     if ! "$venv/bin/pip" install --quiet --disable-pip-version-check "schemathesis==$version"; then
@@ -51,8 +51,20 @@ print(value)' "$1"
 post auth/signup '{"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}' >/dev/null
 cookie=$(awk '$6 == "__session" { print $6 "=" $7 }' "$place/jar")
 workspace=$(post workspace.create '{"name": "Acme", "slug": "acme"}' | field workspace.id)
+project=$(post project.create "{\"workspaceId\": \"$workspace\", \"name\": \"Shop\", \"slug\": \"shop\"}" | field project.id)
+task=$(post task.create "{\"projectId\": \"$project\", \"title\": \"Add a basket\"}" | field task.id)
+entry=$(post wiki.create "{\"workspaceId\": \"$workspace\", \"title\": \"Style\", \"slug\": \"style\", \"content\": \"Be brief.\"}" |
+    field entry.id)
 post agent.create "{\"workspaceId\": \"$workspace\", \"agentLevel\": \"organization\", \"agentCode\": \"lead\",
     \"name\": \"Lead\", \"roleTitle\": \"Lead\"}" >"$place/agent.json"
+agent=$(field credentials.agentId <"$place/agent.json")
+key=$(field credentials.apiKey <"$place/agent.json")
+session=$(curl --silent --show-error --fail --header "X-Agent-ID: $agent" --header "X-Agent-Key: $key" \
+    --header 'Content-Type: application/json' --data "{\"projectId\": \"$project\"}" "$base/session.start" | field session.id)
+export SCHEMATHESIS_HOOKS=schemathesis_hooks PYTHONPATH=$PWD/scripts PYTHONDONTWRITEBYTECODE=1
+export MUSTER_KNOWN_IDS="{\"workspaceId\": \"$workspace\", \"projectId\": \"$project\", \"agentId\": \"$agent\",
+    \"assignedAgentId\": \"$agent\", \"taskId\": \"$task\", \"sessionId\": \"$session\", \"workspace\": \"$workspace\",
+    \"project\": \"$project\", \"agent\": \"$agent\", \"task\": \"$task\", \"session\": \"$session\", \"wiki\": \"$entry\"}"
 
 failed=0
 try_as() { # name, then headers
@@ -62,11 +74,11 @@ try_as() { # name, then headers
     for header in "$@"; do headers+=(--header "$header"); done
     # Left out: what would sign the caller out, and the stream, which never ends. A position that the log does not have
     # is rightly 503, so none is made up. One worker: Python 3.11 cannot parse its own source in two threads.
-    timeout $((seconds * 3 + 30)) "$venv/bin/schemathesis" run "$base/openapi.json" "${headers[@]}" --header "X-Min-Position: 0" \
+    (cd "$place" && timeout $((seconds * 3 + 30)) "$venv/bin/schemathesis" run "$base/openapi.json" "${headers[@]}" --header "X-Min-Position: 0" \
         --checks not_a_server_error,status_code_conformance --phases examples,coverage,fuzzing \
         --max-examples 25 --max-time "$seconds" --seed 1 --request-timeout 20 --workers 1 --warnings off --no-color \
         --exclude-path /api/auth/logout --exclude-path /api/event.stream \
-        --report junit --report-junit-path "$report" >"$place/$name.log" 2>&1 || failed=1
+        --report junit --report-junit-path "$report") >"$place/$name.log" 2>&1 || failed=1
     if [ ! -s "$report" ]; then
         failed=1
         cat "$place/$name.log" >&2
@@ -84,6 +96,5 @@ sys.exit(1 if bad or not cases else 0)
 PYTHON
 }
 try_as owner "Cookie: $cookie"
-try_as agent "X-Agent-ID: $(field credentials.agentId <"$place/agent.json")" \
-    "X-Agent-Key: $(field credentials.apiKey <"$place/agent.json")"
+try_as agent "X-Agent-ID: $agent" "X-Agent-Key: $key"
 exit "$failed"

@@ -9,6 +9,7 @@
 //! | how commands share one fsync | `writer.rs` |
 //! | how a batch is decided and written | `sqlite/append.rs`, `postgres/append.rs` with `migrations/log/postgres` |
 //! | what makes tampering visible | `chain.rs`, `verify.rs` |
+//! | how both databases find the same words | `sql/full_text.rs` |
 
 pub mod chain;
 pub mod sql;

@@ -258,6 +258,15 @@ impl Client {
         self.post("/api/session.stop", &json!({ "sessionId": session_id })).await
     }
 
+    /// The status of an answer whose body may never end.
+    pub async fn status_of(&self, path: &str) -> u16 {
+        let mut request = self.http.get(format!("{}{path}", self.base));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        bounded("an answer", request.send()).await.expect("the server answers").status().as_u16()
+    }
+
     /// Follows the timeline.
     pub async fn listen(&self, path: &str) -> Listening {
         let mut request = self.http.get(format!("{}{path}", self.base));

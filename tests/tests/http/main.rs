@@ -10,6 +10,7 @@ mod github_news;
 mod github_repeats;
 mod github_sign_in;
 mod limits;
+mod matrix;
 mod projects;
 mod publishing;
 mod pulls;

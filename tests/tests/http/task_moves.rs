@@ -191,7 +191,7 @@ async fn a_repeated_move_changes_nothing(bench: Bench) {
 async fn a_move_under_a_session_belongs_to_it(bench: Bench) {
     let place = Place::new(bench).await;
     let agent = place.server.agent(&place.dev);
-    let session = start_session(&agent, &place.shop).await;
+    let session = agent.start_session(&place.shop).await;
     let id = place.task(TaskStatus::Assigned).await;
     for route in ["start", "block", "complete"] {
         let mut body = move_body(route, &id);
@@ -207,12 +207,12 @@ async fn only_the_agents_own_open_session_counts(bench: Bench) {
     let place = Place::new(bench).await;
     let agent = place.server.agent(&place.dev);
     let lead = place.server.agent(&place.ada.new_agent(&place.workspace, None, "lead").await);
-    let (own, another) = (start_session(&agent, &place.shop).await, start_session(&lead, &place.shop).await);
+    let (own, another) = (agent.start_session(&place.shop).await, lead.start_session(&place.shop).await);
     agent.post("/api/session.stop", &json!({ "sessionId": own })).await.ok();
     let bob = place.server.owner("bob").await;
     let theirs = bob.workspace("theirs").await;
     let spy = place.server.agent(&bob.new_agent(&theirs, None, "spy").await);
-    let foreign = start_session(&spy, &bob.project(&theirs, "theirs").await).await;
+    let foreign = spy.start_session(&bob.project(&theirs, "theirs").await).await;
     let id = place.task(TaskStatus::Assigned).await;
     let before = place.events(&id).await;
     for (session, status, code) in [
@@ -231,15 +231,11 @@ async fn only_the_agents_own_open_session_counts(bench: Bench) {
 async fn an_agent_with_a_session_stays(bench: Bench) {
     let place = Place::new(bench).await;
     let agent = place.server.agent(&place.dev);
-    let session = start_session(&agent, &place.shop).await;
+    let session = agent.start_session(&place.shop).await;
     let delete = format!("/api/agent.delete?id={}", place.dev["agent"]["id"].as_str().unwrap());
     place.ada.delete(&delete).await.refused(400, "AGENT_HAS_ACTIVE_SESSION");
     agent.post("/api/session.stop", &json!({ "sessionId": session })).await.ok();
     place.ada.delete(&delete).await.ok();
-}
-
-async fn start_session(agent: &Client, project: &str) -> String {
-    agent.post("/api/session.start", &json!({ "projectId": project })).await.ok().id_of("session")
 }
 
 fn move_body(route: &str, id: &str) -> Value {

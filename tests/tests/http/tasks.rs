@@ -77,18 +77,18 @@ async fn an_issue_is_linked_to_one_task_of_a_project(bench: Bench) {
     let place = place(bench).await;
     let Place { ada, workspace, shop, .. } = &place;
     let issue = |project: &str, id: i64, number: i64| json!({ "projectId": project, "githubIssueId": id, "githubIssueNumber": number, "title": "x" });
-    let task = ada.post("/api/task.create", &issue(&shop, 9001, 12)).await.ok().id_of("task");
-    ada.post("/api/task.create", &issue(&shop, 9001, 12)).await.refused(409, "TASK_ALREADY_EXISTS");
+    let task = ada.post("/api/task.create", &issue(shop, 9001, 12)).await.ok().id_of("task");
+    ada.post("/api/task.create", &issue(shop, 9001, 12)).await.refused(409, "TASK_ALREADY_EXISTS");
     ada.put("/api/task.update", &json!({ "id": task, "status": "cancelled" })).await.ok();
-    ada.post("/api/task.create", &issue(&shop, 9002, 12)).await.refused(409, "TASK_ALREADY_EXISTS");
-    let site = ada.project(&workspace, "site").await;
+    ada.post("/api/task.create", &issue(shop, 9002, 12)).await.refused(409, "TASK_ALREADY_EXISTS");
+    let site = ada.project(workspace, "site").await;
     ada.post("/api/task.create", &issue(&site, 9002, 12)).await.ok();
 }
 
 async fn every_bad_field_of_a_task_is_named(bench: Bench) {
     let place = place(bench).await;
     let Place { server, ada, shop, dev, .. } = &place;
-    let task = ada.task(&shop, "x").await;
+    let task = ada.task(shop, "x").await;
     let head = server.head().await;
     for (field, bad) in [
         ("title", json!("")),
@@ -115,7 +115,7 @@ async fn every_bad_field_of_a_task_is_named(bench: Bench) {
     let refused = ada.get("/api/task.list?status=done&limit=1001").await.refused(400, "VALIDATION_ERROR");
     assert_eq!(refused.bad_fields(), ["limit", "projectId", "status"]);
     let body = json!({ "taskId": task, "blocker": "", "severity": "bad" });
-    let refused = server.agent(&dev).post("/api/task.block", &body).await.refused(400, "VALIDATION_ERROR");
+    let refused = server.agent(dev).post("/api/task.block", &body).await.refused(400, "VALIDATION_ERROR");
     assert_eq!(refused.bad_fields(), ["blocker", "requiresAttention", "severity"]);
     assert_eq!(server.head().await, head);
 }
@@ -123,7 +123,7 @@ async fn every_bad_field_of_a_task_is_named(bench: Bench) {
 async fn an_owner_changes_only_what_is_given(bench: Bench) {
     let place = place(bench).await;
     let Place { server, ada, shop, .. } = &place;
-    let id = ada.task(&shop, "x").await;
+    let id = ada.task(shop, "x").await;
     let clock = &server.bench.clock;
     clock.set(clock.now() + chrono::Duration::minutes(1));
     let mut expected = ada.get(&format!("/api/task.get?id={id}")).await.ok().body["task"].clone();
@@ -154,7 +154,7 @@ async fn tasks_are_listed_by_what_is_asked_for(bench: Bench) {
         let body = json!({ "projectId": shop, "title": title, "priority": priority });
         ids.push(ada.post("/api/task.create", &body).await.ok().id_of("task"));
     }
-    ada.assign(&ids[1], &dev).await.ok();
+    ada.assign(&ids[1], dev).await.ok();
     let agent = dev["agent"]["id"].as_str().unwrap();
     for client in [ada, &server.agent(dev)] {
         for (filter, titles) in [
@@ -176,8 +176,8 @@ async fn tasks_are_listed_by_what_is_asked_for(bench: Bench) {
 async fn a_task_shows_who_has_it_and_what_happened_to_it(bench: Bench) {
     let place = place(bench).await;
     let Place { ada, shop, dev, .. } = &place;
-    let task = ada.task(&shop, "x").await;
-    ada.assign(&task, &dev).await.ok();
+    let task = ada.task(shop, "x").await;
+    ada.assign(&task, dev).await.ok();
     let shown = ada.get(&format!("/api/task.get?id={task}")).await.ok().body;
     assert_eq!(shown["assignedAgent"], dev["agent"]);
     let types: Vec<&Value> = shown["events"].as_array().unwrap().iter().map(|it| &it["type"]).collect();
@@ -192,10 +192,10 @@ async fn a_task_shows_who_has_it_and_what_happened_to_it(bench: Bench) {
 async fn an_assignment_says_that_the_agent_is_on_probation(bench: Bench) {
     let place = place(bench).await;
     let Place { ada, shop, dev, .. } = &place;
-    let (one, two) = (ada.task(&shop, "x").await, ada.task(&shop, "y").await);
-    assert_eq!(ada.assign(&one, &dev).await.ok().body.get("warnings"), None);
-    set_status(&ada, &dev, "probation").await;
-    let given = ada.assign(&two, &dev).await.ok();
+    let (one, two) = (ada.task(shop, "x").await, ada.task(shop, "y").await);
+    assert_eq!(ada.assign(&one, dev).await.ok().body.get("warnings"), None);
+    set_status(ada, dev, "probation").await;
+    let given = ada.assign(&two, dev).await.ok();
     assert_eq!(given.body["task"]["status"], "assigned");
     assert_eq!(given.body["warnings"][0]["code"], "AGENT_ON_PROBATION");
     let body = json!({ "id": two, "assignedAgentId": dev["agent"]["id"], "title": "z" });
@@ -211,10 +211,10 @@ async fn an_assignment_says_that_the_agent_is_on_probation(bench: Bench) {
 async fn an_agent_that_may_not_work_gets_no_task(bench: Bench) {
     let place = place(bench).await;
     let Place { ada, shop, dev, .. } = &place;
-    let task = ada.task(&shop, "x").await;
+    let task = ada.task(shop, "x").await;
     for status in ["inactive", "terminated"] {
-        set_status(&ada, &dev, status).await;
-        ada.assign(&task, &dev).await.refused(403, "AGENT_INACTIVE");
+        set_status(ada, dev, status).await;
+        ada.assign(&task, dev).await.refused(403, "AGENT_INACTIVE");
         let body = json!({ "id": task, "assignedAgentId": dev["agent"]["id"] });
         ada.put("/api/task.update", &body).await.refused(403, "AGENT_INACTIVE");
     }
@@ -223,13 +223,13 @@ async fn an_agent_that_may_not_work_gets_no_task(bench: Bench) {
 async fn a_task_goes_only_to_agents_of_its_project(bench: Bench) {
     let place = place(bench).await;
     let Place { server, ada, workspace, shop, .. } = &place;
-    let task = ada.task(&shop, "x").await;
-    let site = ada.project(&workspace, "site").await;
+    let task = ada.task(shop, "x").await;
+    let site = ada.project(workspace, "site").await;
     let elsewhere = ada.workspace("elsewhere").await;
     let bob = server.owner("bob").await;
     let theirs = bob.workspace("theirs").await;
     for (agent, status, code) in [
-        (ada.new_agent(&workspace, Some(&site), "other").await, 400, "TASK_INVALID_AGENT_ASSIGNMENT"),
+        (ada.new_agent(workspace, Some(&site), "other").await, 400, "TASK_INVALID_AGENT_ASSIGNMENT"),
         (ada.new_agent(&elsewhere, None, "far").await, 400, "TASK_INVALID_AGENT_ASSIGNMENT"),
         (bob.new_agent(&theirs, None, "spy").await, 403, "AGENT_ACCESS_DENIED"),
         (json!({ "agent": { "id": Uuid::now_v7() } }), 404, "AGENT_NOT_FOUND"),
@@ -238,13 +238,13 @@ async fn a_task_goes_only_to_agents_of_its_project(bench: Bench) {
         let body = json!({ "id": task, "assignedAgentId": agent["agent"]["id"] });
         ada.put("/api/task.update", &body).await.refused(status, code);
     }
-    ada.assign(&task, &ada.new_agent(&workspace, None, "lead").await).await.ok();
+    ada.assign(&task, &ada.new_agent(workspace, None, "lead").await).await.ok();
 }
 
 async fn a_project_with_open_tasks_stays(bench: Bench) {
     let place = place(bench).await;
     let Place { ada, workspace, .. } = &place;
-    let site = ada.project(&workspace, "site").await;
+    let site = ada.project(workspace, "site").await;
     let task = ada.task(&site, "x").await;
     let delete = format!("/api/project.delete?id={site}");
     ada.delete(&delete).await.refused(400, "PROJECT_HAS_ACTIVE_TASKS");
@@ -259,11 +259,11 @@ async fn a_project_with_open_tasks_stays(bench: Bench) {
 async fn an_agent_with_open_tasks_stays(bench: Bench) {
     let place = place(bench).await;
     let Place { server, ada, shop, dev, .. } = &place;
-    let task = ada.task(&shop, "x").await;
-    ada.assign(&task, &dev).await.ok();
+    let task = ada.task(shop, "x").await;
+    ada.assign(&task, dev).await.ok();
     let delete = format!("/api/agent.delete?id={}", dev["agent"]["id"].as_str().unwrap());
     ada.delete(&delete).await.refused(400, "AGENT_HAS_ASSIGNED_TASKS");
-    server.agent(&dev).post("/api/task.complete", &json!({ "taskId": task })).await.ok();
+    server.agent(dev).post("/api/task.complete", &json!({ "taskId": task })).await.ok();
     ada.delete(&delete).await.ok();
     let shown = ada.get(&format!("/api/task.get?id={task}")).await.ok();
     assert!(shown.body["assignedAgent"]["deletedAt"].is_string(), "history keeps who did it");
@@ -272,21 +272,21 @@ async fn an_agent_with_open_tasks_stays(bench: Bench) {
 async fn a_repeat_says_what_the_first_answer_said(bench: Bench) {
     let place = place(bench).await;
     let Place { server, ada, shop, dev, .. } = &place;
-    set_status(&ada, &dev, "probation").await;
+    set_status(ada, dev, "probation").await;
     let keyed = ada.with("Idempotency-Key", "one");
     let create = json!({ "projectId": shop, "title": "x" });
     let made = keyed.post("/api/task.create", &create).await.ok();
-    let given = keyed.assign(&made.id_of("task"), &dev).await.ok();
+    let given = keyed.assign(&made.id_of("task"), dev).await.ok();
     let start = json!({ "taskId": made.id_of("task") });
-    let agent = server.agent(&dev).with("Idempotency-Key", "one");
+    let agent = server.agent(dev).with("Idempotency-Key", "one");
     let started = agent.post("/api/task.start", &start).await.ok();
-    set_status(&ada, &dev, "active").await;
+    set_status(ada, dev, "active").await;
     ada.put("/api/task.update", &json!({ "id": made.id_of("task"), "status": "completed" })).await.ok();
     let stream = StreamId::new("task", made.id_of("task"));
     let before = server.bench.stream(&stream).await;
     for (again, first) in [
         (keyed.post("/api/task.create", &create).await.ok(), made.body.clone()),
-        (keyed.assign(&made.id_of("task"), &dev).await.ok(), given.body),
+        (keyed.assign(&made.id_of("task"), dev).await.ok(), given.body),
         (agent.post("/api/task.start", &start).await.ok(), started.body),
     ] {
         assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &first));
@@ -303,8 +303,8 @@ async fn what_does_not_exist_is_not_found(bench: Bench) {
     let body = json!({ "projectId": id, "title": "x" });
     ada.post("/api/task.create", &body).await.refused(404, "PROJECT_NOT_FOUND");
     ada.put("/api/task.update", &json!({ "id": id })).await.refused(404, "TASK_NOT_FOUND");
-    ada.assign(&id.to_string(), &dev).await.refused(404, "TASK_NOT_FOUND");
-    let agent = server.agent(&dev);
+    ada.assign(&id.to_string(), dev).await.refused(404, "TASK_NOT_FOUND");
+    let agent = server.agent(dev);
     let block = json!({ "taskId": id, "blocker": "x", "severity": "low", "requiresAttention": false });
     agent.post("/api/task.start", &json!({ "taskId": id })).await.refused(404, "TASK_NOT_FOUND");
     agent.post("/api/task.block", &block).await.refused(404, "TASK_NOT_FOUND");
