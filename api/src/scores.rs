@@ -14,8 +14,8 @@ use projections::agents::{self, AgentView};
 use projections::scorecards::{self, KpiView};
 use projections::{score_facts, workspaces};
 
-pub(crate) use bodies::{KpiBody, KpiChange};
 use bodies::{AgentKpis, ExplainKpi, History, KpiHistory, OfAgent, RecalculateKpis, TrustHistory};
+pub(crate) use bodies::{KpiBody, KpiChange};
 use explain::{KpiExplained, TrustExplained, explain_kpi, explain_trust};
 
 use crate::App;

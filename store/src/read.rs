@@ -99,9 +99,7 @@ impl EventLog {
              where scope = $1 and key = $2",
         );
         let row = self.database.first(query.bind(&claim.scope).bind(&claim.key)).await?;
-        let holder = |mut row: Row| {
-            Ok(StreamId { aggregate_type: row.take_text(0)?, aggregate_id: row.take_text(1)? })
-        };
+        let holder = |mut row: Row| Ok(StreamId { aggregate_type: row.take_text(0)?, aggregate_id: row.take_text(1)? });
         row.map(holder).transpose()
     }
 
