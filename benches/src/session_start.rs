@@ -58,14 +58,18 @@ async fn mention(talker: &Client, session: &str, agent: &Value, times: usize) ->
         "content": {"question": "Does the basket survive a restart?", "context": {}, "urgency": "low"},
         "mentions": [agent["agent"]["id"]],
     });
-    let ask = |_| async { anyhow::Ok(drop(talker.post("/api/event.publish", &question).await.ok())) };
+    let ask = |_| async {
+        talker.post("/api/event.publish", &question).await.ok();
+        anyhow::Ok(())
+    };
     stream::iter(0..times).map(ask).buffer_unordered(IN_FLIGHT).try_collect().await
 }
 
 async fn give(owner: &Client, project: &str, agent: &Value, times: usize) -> anyhow::Result<()> {
     let give = |n| async move {
         let task = owner.task(project, &format!("Task {n}")).await;
-        anyhow::Ok(drop(owner.assign(&task, agent).await.ok()))
+        owner.assign(&task, agent).await.ok();
+        anyhow::Ok(())
     };
     stream::iter(0..times).map(give).buffer_unordered(IN_FLIGHT).try_collect().await
 }

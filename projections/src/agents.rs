@@ -129,7 +129,7 @@ impl Projection for Agents {
     }
 
     fn version(&self) -> i64 {
-        2
+        1
     }
 
     fn reads(&self) -> Reads {

@@ -31,7 +31,7 @@ impl Projection for Timeline {
     }
 
     fn version(&self) -> i64 {
-        2
+        1
     }
 
     fn tables(&self) -> Vec<Table> {

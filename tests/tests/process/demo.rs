@@ -86,6 +86,10 @@ async fn the_demo_has_a_probation_and_a_recovery(home: Home) {
     let statuses: Vec<&str> =
         changes["events"].as_array().unwrap().iter().filter_map(|it| it["content"]["newStatus"].as_str()).collect();
     assert_eq!(statuses, ["active", "probation"], "newest first");
+    // Every read model is what the log says.
+    assert_eq!(server.terminate().await.code, Some(0));
+    home.succeed(&["projections", "verify"]).await;
+    home.succeed(&["log", "verify"]).await;
 }
 
 async fn the_demo_is_told_once(home: Home) {
