@@ -203,7 +203,7 @@ async fn the_last_session_of_an_agent_is_found(bench: Bench) {
     assert_eq!((last.id, last.delivered_up_to), (SessionId(Uuid::from_u128(10)), 77));
     assert_eq!(last.agent_snapshot.capabilities, ["rust"]);
     assert_eq!(sessions::last_before(fleet.views(), AGENT, last.started_position).await.unwrap(), None);
-    assert_eq!(sessions::recent_of(fleet.views(), AGENT, 10).await.unwrap(), [last.clone()]);
+    assert_eq!(sessions::recent_of(fleet.views(), AGENT, 10).await.unwrap(), std::slice::from_ref(&last));
     let facts = projections::facts_of(&fleet.log(), &StreamId::new("session", last.id.0), i64::MAX).await.unwrap();
     assert!(facts.iter().all(|it| matches!(it.of, FactOf::Session(_))));
     assert_eq!(sessions::as_of(&facts).unwrap(), Some(last));
