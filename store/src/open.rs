@@ -60,11 +60,7 @@ macro_rules! migration {
     };
 }
 
-const LOG: &[Migration] = &[
-    migration!(1, "log", "0001_create_log"),
-    migration!(2, "log", "0002_add_append_batch"),
-    migration!(3, "log", "0003_add_github_identities"),
-];
+const LOG: &[Migration] = &[migration!(1, "log", "0001_create_log"), migration!(2, "log", "0002_add_append_batch")];
 const VIEWS: &[Migration] = &[migration!(1, "views", "0001_add_projection_registry")];
 
 impl Stores {

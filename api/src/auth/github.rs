@@ -189,7 +189,11 @@ async fn enter(
                 let email = github.verified_email(token).await?.ok_or_else(email_unverified)?;
                 match app.log.accounts().by_email(&normal(&email)).await? {
                     // An account without a password is another GitHub identity's already: a recycled address opens nothing.
-                    Some(account) if account.password_hash.is_none() => return Err(linked_to_another()),
+                    // Unless it was opened for this very person a moment ago: then the next look finds it.
+                    Some(account) if account.password_hash.is_none() => {
+                        app.log.accounts().by_github_id(person.id).await?.ok_or_else(linked_to_another)?;
+                        None
+                    }
                     Some(account) => sign_in(app, &account, take_over(app, &account, person), once).await?,
                     None => sign_up(app, person, &email, once).await?,
                 }

@@ -81,6 +81,15 @@ create table accounts (
     updated_at bigint not null
 );
 
+-- Who somebody is on GitHub, and whose account that opens. Nothing that GitHub gives out is kept.
+create table github_identities (
+    -- GitHub's own number: a login can be changed and taken by somebody else.
+    github_id bigint constraint one_account_per_github_identity primary key,
+    user_id text collate "C" not null,
+    login text not null,
+    linked_at bigint not null
+);
+
 create table sign_in_sessions (
     session_id text collate "C" primary key,
     user_id text collate "C" not null,

@@ -34,7 +34,7 @@ begin
         coalesce(fixed_now, (extract(epoch from clock_timestamp()) * 1000000)::bigint),
         before.recorded_at);
 
-    -- The first reason wins, in the order that both stores keep: key, streams, claims, held, empty, e-mail.
+    -- The first reason wins, in the order that both stores keep: key, streams, claims, held, empty, rows.
     select coalesce(array_agg(first.command), '{}'), coalesce(jsonb_agg(first.reason), '[]')
     into refused, refusals
     from (
@@ -78,10 +78,7 @@ begin
             from unnest(c_command, c_kind, c_scope) with ordinality as c (command, kind, scope, place)
             where c.kind = 'empty' and exists (select from claims held where held.scope = c.scope)
             union all
-            select r.command, 6, r.place, jsonb_build_object('why', 'email')
-            from unnest(r_command, r_kind, r_row) with ordinality as r (command, kind, change, place)
-            join accounts known on known.email = r.change ->> 'email'
-            where r.kind = 'add account'
+            select r.command, 6, r.place, r.reason from row_refusals(r_command, r_kind, r_row) r
         ) reasons
         order by command, rank, place
     ) first;
@@ -154,6 +151,11 @@ begin
         from jsonb_populate_record(null::accounts, change) a;
     when 'suspend account' then
         update accounts set suspended = (change ->> 'suspended')::bigint where user_id = change ->> 'user_id';
+    when 'forget password' then
+        update accounts set password_hash = null where user_id = change ->> 'user_id';
+    when 'link github' then
+        insert into github_identities values ((change ->> 'github_id')::bigint, change ->> 'user_id',
+            change ->> 'login', (change ->> 'linked_at')::bigint);
     when 'add session' then
         insert into sign_in_sessions values (change ->> 'session_id', change ->> 'user_id',
             decode(change ->> 'token_hash', 'hex'), (change ->> 'created_at')::bigint, (change ->> 'expires_at')::bigint);
@@ -172,3 +174,19 @@ begin
         update credentials set active = 0 where agent_id = change ->> 'agent_id' and active = 1;
     end case;
 end $$;
+
+-- Why rows of a batch cannot be written: a function of its own, so that the next kind of row need not repeat all of
+-- append_batch.
+create function row_refusals(r_command int[], r_kind text[], r_row jsonb[])
+returns table (command int, place bigint, reason jsonb)
+language sql stable as $$
+    select r.command, r.place, jsonb_build_object('why', 'email')
+    from unnest(r_command, r_kind, r_row) with ordinality as r (command, kind, change, place)
+    join accounts known on known.email = r.change ->> 'email'
+    where r.kind = 'add account'
+    union all
+    select r.command, r.place, jsonb_build_object('why', 'github identity')
+    from unnest(r_command, r_kind, r_row) with ordinality as r (command, kind, change, place)
+    join github_identities known on known.github_id = (r.change ->> 'github_id')::bigint
+    where r.kind = 'link github'
+$$;
