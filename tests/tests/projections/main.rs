@@ -9,6 +9,7 @@ mod fleet;
 mod names;
 mod offline;
 mod parking;
+mod random_history;
 mod scores;
 mod story;
 mod tasks;
