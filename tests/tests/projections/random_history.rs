@@ -26,11 +26,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 async fn after_a_random_history_of_fifty_thousand_events_every_read_model_equals_a_rebuild(bench: Bench) {
     let (log, views) = (bench.log(), bench.stores().views.clone());
-    let t0=std::time::Instant::now(); let mut g=Duration::ZERO;
     let mut world = World::new().await;
     let mut engine = None;
     while world.page.written < EVENTS {
-        let g0=std::time::Instant::now(); world.fill_page().await; g+=g0.elapsed();
+        world.fill_page().await;
         bench.clock.set(world.page.now);
         log.commit(std::mem::take(&mut world.page.commit)).await.unwrap();
         if engine.is_none() && world.page.written > EVENTS / 2 {
@@ -38,7 +37,6 @@ async fn after_a_random_history_of_fifty_thousand_events_every_read_model_equals
             engine = Some(Engine::start(log.clone(), views.clone(), projections::all(), Default::default()));
         }
     }
-    eprintln!("written {:?} of which generating {g:?}; {:#?}", t0.elapsed(), world.page.kinds);
     let known = catalogue().into_iter().filter(|it| it.aggregate != "user");
     let missing: Vec<_> = known.map(|it| it.event).filter(|it| !world.page.kinds.contains_key(*it)).collect();
     assert!(missing.is_empty(), "never happened: {missing:?}");
@@ -53,7 +51,6 @@ async fn after_a_random_history_of_fifty_thousand_events_every_read_model_equals
         assert!(status.parked.is_empty() && status.last_error.is_none(), "{status:#?}");
     }
     engine.shutdown().await;
-    eprintln!("caught up {:?}", t0.elapsed());
     let mut verified = JoinSet::new();
     for projection in projections::all() {
         let (log, views) = (log.clone(), views.clone());
@@ -61,7 +58,6 @@ async fn after_a_random_history_of_fifty_thousand_events_every_read_model_equals
     }
     for report in verified.join_all().await {
         assert_eq!((report.position, report.parked, report.differences_total), (head, 0, 0), "{report:#?}");
-        eprintln!("{} {} {:?}", report.projection, report.rows_compared, t0.elapsed());
         assert!(report.rows_compared > 0, "{}", report.projection);
     }
 }

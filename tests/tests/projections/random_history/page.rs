@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
-use cqrs_es::event_sink::EventSink;
 use cqrs_es::DomainEvent;
+use cqrs_es::event_sink::EventSink;
 use domain::{Claim, Demand, Entity};
 use muster_tests::commits::Build;
 use store::{Commit, NewEvent, StreamId};
@@ -26,7 +26,7 @@ impl<A: Entity> Stream<A> {
     }
 }
 
-/// The next commit. It asks of the world what the log would ask of the store: a claim has one holder.
+/// The next commit, and who holds which claim: checked as the store would, so that all of it could have happened.
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) commit: Commit,

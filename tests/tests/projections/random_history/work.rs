@@ -1,7 +1,7 @@
 //! What agents do at random: sessions, tasks, the wiki, and the scores that come of it.
 
 use chrono::TimeDelta;
-use domain::agent::AgentLevel;
+use domain::agent::{AgentLevel, LiveAgent};
 use domain::github::Login;
 use domain::scorecard::*;
 use domain::scores::{KpiInputs, ScorePolicy};
@@ -129,13 +129,21 @@ impl World {
         self.page.begin(&mut self.tasks, id, BY_OWNER, TaskCommand::Create(create)).await;
     }
 
+    /// An agent that may have the task, if one is soon found.
+    fn agent_for(&mut self, task: &LiveTask) -> LiveAgent {
+        let reaches = |it: &LiveAgent| it.reaches(task.project_id, task.workspace_id);
+        let mut tries = (0..8).map(|_| self.agent());
+        tries.find(reaches).unwrap_or_else(|| self.agent())
+    }
+
     pub(super) async fn work_on_tasks(&mut self) {
-        let (at, agent, now) = (self.dice.pick(&self.tasks), self.agent(), self.page.now);
-        let assigned = self.tasks[at].state.live().unwrap().assigned_agent_id;
-        let Some(by) = assigned.filter(|_| self.dice.below(4) > 0) else {
-            let command = match self.dice.below(10) {
+        let (at, now) = (self.dice.pick(&self.tasks), self.page.now);
+        let task = self.tasks[at].state.live().unwrap().clone();
+        let agent = self.agent_for(&task);
+        let Some(by) = task.assigned_agent_id.filter(|_| self.dice.below(4) > 0) else {
+            let command = match self.dice.below(12) {
                 0..=2 => return self.create_task().await,
-                3..=4 => {
+                3 => {
                     let (cause, by) = (CompletionCause::IssueClosed, Login::new("ada"));
                     let on_github = [
                         TaskCommand::CompleteOnGithub(CompleteTaskOnGithub { cause, now }),
@@ -145,7 +153,7 @@ impl World {
                     self.page.run(&mut self.tasks[at], BY_GITHUB, command).await;
                     return;
                 }
-                5..=6 => TaskCommand::Change(Box::new(ChangeTask {
+                4..=7 => TaskCommand::Change(Box::new(ChangeTask {
                     by: OWNER,
                     title: self.dice.maybe(),
                     description: self.dice.maybe(),
@@ -154,7 +162,7 @@ impl World {
                     success_criteria: None,
                     metadata: Some(self.dice.settings()),
                     agent: None,
-                    status: Some(self.dice.of(&TaskStatus::ALL)),
+                    status: Some(self.dice.of(&TaskStatus::ALL)).filter(|it| !it.is_over() || self.dice.below(4) == 0),
                     now,
                 })),
                 _ => TaskCommand::Assign(AssignTask { by: OWNER, agent, now }),
@@ -164,9 +172,9 @@ impl World {
         };
         let holder = self.page.claims.get(&active_session(by));
         let session_id = holder.map(|(_, id)| SessionId(*id));
-        let command = match self.dice.below(5) {
-            0..=1 => TaskCommand::Start(StartTask { by, session_id, now }),
-            2..=3 => {
+        let command = match self.dice.below(9) {
+            0..=3 => TaskCommand::Start(StartTask { by, session_id, now }),
+            4..=7 => {
                 let (blocker, severity) = (self.dice.text(), self.dice.of(&SEVERITIES));
                 let requires_attention = self.dice.below(2) == 0;
                 TaskCommand::Block(BlockTask { by, session_id, blocker, severity, requires_attention, now })
