@@ -106,6 +106,11 @@ impl ApiError {
         self.code == code
     }
 
+    /// Whether the fault is on our side, so that it says nothing of the caller.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.code.status().is_server_error()
+    }
+
     fn store_unavailable(cause: &str) -> Self {
         tracing::warn!(cause, "the store is unavailable");
         Self::unavailable("the store is unavailable; try again")

@@ -157,7 +157,12 @@ impl Caller {
 
 /// Finds out who is calling, holds them to their limit, and says in the answer how much of it is left.
 pub(crate) async fn identify(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let identity = identity_of(&app, request.headers()).await.unwrap_or_else(Identity::Refused);
+    let identity = match identity_of(&app, request.headers()).await {
+        Ok(identity) => identity,
+        // Not the caller's doing: nobody is signed out by it, and nobody is held to account for it.
+        Err(fault) if fault.is_ours() => return fault.into_response(),
+        Err(refusal) => Identity::Refused(refusal),
+    };
     let quota = match &identity {
         Identity::Known(caller) => app.limiter.of_caller(caller),
         // Bad credentials count against the address: there is nobody else to hold to account.
