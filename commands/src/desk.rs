@@ -205,6 +205,11 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// The streams that events are laid down for.
+    pub(crate) fn appends_to(&self) -> impl Iterator<Item = &StreamId> {
+        self.commit.appends.iter().map(|append| &append.stream)
+    }
+
     /// Nothing to append and nothing to write: it was already so.
     pub(crate) fn is_clear(&self) -> bool {
         self.commit.appends.is_empty() && self.commit.rows.is_empty()

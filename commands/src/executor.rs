@@ -39,6 +39,8 @@ enum Attempt<T> {
     Done(Done<T>),
     /// Another command moved this stream first.
     Outrun(StreamId),
+    /// Others queue for this stream, and to go ahead of them would outrun them.
+    Queued(StreamId),
     /// The answer came from warm state and is not yet to be believed.
     Unsure,
 }
@@ -95,9 +97,10 @@ impl Executor {
         let mut turn = None;
         let mut attempts = 0;
         while attempts < ATTEMPTS {
-            match self.attempt(context, decision, trust_warm).await? {
+            match self.attempt(context, decision, trust_warm, turn.is_some()).await? {
                 Attempt::Done(done) => return Ok(done),
                 Attempt::Unsure => {}
+                Attempt::Queued(stream) => turn = Some(self.turns.wait(&stream).await),
                 Attempt::Outrun(stream) => {
                     attempts += 1;
                     // One turn at a time: the one held is given back before the next is waited for.
@@ -115,6 +118,7 @@ impl Executor {
         context: &Context,
         decision: &D,
         trust_warm: bool,
+        has_turn: bool,
     ) -> Result<Attempt<D::Outcome>, CommandError> {
         let mut desk = Desk::new(self, context, trust_warm);
         let outcome = match decision.decide(&mut desk).await {
@@ -131,6 +135,9 @@ impl Executor {
         if desk.is_clear() && context.idempotency.is_none() {
             let position = self.log.head().await?.position;
             return Ok(Attempt::Done(Done { outcome, position, replayed: false }));
+        }
+        if !has_turn && let Some(stream) = desk.appends_to().find(|it| self.turns.has_queue(it)) {
+            return Ok(Attempt::Queued(stream.clone()));
         }
         self.commit(context, desk, outcome).await
     }

@@ -35,6 +35,11 @@ impl Drop for Flight {
 pub(crate) struct Turns(Mutex<HashMap<StreamId, Weak<tokio::sync::Mutex<()>>>>);
 
 impl Turns {
+    /// Whether commands queue for the stream.
+    pub(crate) fn has_queue(&self, stream: &StreamId) -> bool {
+        lock(&self.0).get(stream).is_some_and(|turn| turn.strong_count() > 0)
+    }
+
     /// Waits for this command's turn on the stream.
     pub(crate) async fn wait(&self, stream: &StreamId) -> OwnedMutexGuard<()> {
         let turn = {

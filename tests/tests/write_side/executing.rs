@@ -13,6 +13,7 @@ both_stores! {
     what_seems_already_so_is_looked_at_again,
     a_workspace_deleted_elsewhere_gains_no_project,
     commands_on_one_stream_take_turns_and_all_land,
+    newcomers_do_not_outrun_those_who_wait,
     a_command_that_changes_nothing_appends_nothing,
     every_event_says_who_asked_and_in_what_connection,
 }
@@ -60,6 +61,19 @@ async fn commands_on_one_stream_take_turns_and_all_land(bench: Bench) {
     for name in names {
         assert_eq!(events.iter().filter(|it| it.payload.contains(&format!("{name:?}"))).count(), 1, "{name}");
     }
+}
+
+async fn newcomers_do_not_outrun_those_who_wait(bench: Bench) {
+    let fleet = Fleet::on(bench.log());
+    let id = fleet.workspace("acme").await.unwrap();
+    // Sixteen callers who each send the next command as soon as the last one has landed.
+    let caller = async |caller: usize| {
+        for n in 0..12 {
+            fleet.rename(id, &format!("Name {caller} {n}")).await.unwrap();
+        }
+    };
+    join_all((0..16).map(caller)).await;
+    assert_eq!(bench.everything().await.len(), 1 + 16 * 12);
 }
 
 async fn a_command_that_changes_nothing_appends_nothing(bench: Bench) {
