@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Rust, and only what is missing: a PostgreSQL server and strace.
+# Installs what the tests need beside Rust, and only what is missing: a PostgreSQL server, strace, curl, and a
+# Python that can make virtual environments.
 set -euo pipefail
 
 oldest_postgres=15
@@ -21,6 +22,10 @@ has_strace() {
     command -v strace >/dev/null
 }
 
+has_venv() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null
+}
+
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
@@ -35,6 +40,8 @@ as_root() {
 missing=()
 has_postgres || missing+=(postgresql)
 has_strace || missing+=(strace)
+has_venv || missing+=(python3 python3-venv)
+command -v curl >/dev/null || missing+=(curl)
 if [ "${#missing[@]}" -eq 0 ]; then
     exit 0
 fi
