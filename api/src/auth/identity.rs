@@ -10,7 +10,10 @@ use axum::http::{Extensions, HeaderMap};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use commands::Actor;
+use domain::agent::AgentStatus;
 use domain::{AgentId, ProjectId, UserId, WorkspaceId};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
 use store::KnownSession;
 use uuid::Uuid;
 
@@ -223,7 +226,8 @@ fn is_open(known: &KnownSession, now_micros: i64) -> Result<(), ApiError> {
 }
 
 fn may_work(standing: &str) -> bool {
-    standing == "active" || standing == "probation"
+    let status = AgentStatus::deserialize(IntoDeserializer::<serde::de::value::Error>::into_deserializer(standing));
+    status.is_ok_and(AgentStatus::may_work)
 }
 
 /// The address of a request, as far as limits tell addresses apart.

@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 both_stores!(
     somebody_new_gets_an_account,
     a_person_is_known_by_their_github_number_whatever_else_changes,
-    a_verified_address_gets_the_account_that_has_it,
     an_address_that_is_not_verified_opens_nothing,
     only_the_browser_that_began_may_end,
     a_sign_in_is_over_after_ten_minutes,
@@ -31,20 +30,18 @@ both_stores!(
     a_suspended_person_does_not_come_in_by_github,
     the_browser_goes_on_where_it_wanted_to_and_never_elsewhere,
     another_node_takes_the_browser_in,
-    two_callbacks_at_once_open_one_account,
     a_page_of_another_site_begins_no_sign_in,
-    odd_answers_of_github_make_plain_accounts,
     both_routes_are_documented,
 );
 
 const CALLBACK: &str = "/api/auth/github/callback";
 
-fn octo() -> Person {
+pub(crate) fn octo() -> Person {
     Person::new(583231, "octo", &email("octo"))
 }
 
 /// A server that signs people in through a stand-in.
-async fn with_github(bench: Bench, person: Person) -> (Server, StandIn) {
+pub(crate) async fn with_github(bench: Bench, person: Person) -> (Server, StandIn) {
     let github = StandIn::start(person).await;
     let server = Server::start_with(bench, settings_with(&github)).await;
     (server, github)
@@ -55,7 +52,7 @@ fn settings_with(github: &StandIn) -> HttpSettings {
 }
 
 /// A browser on its way back from GitHub: with its flow's cookie, and the path that GitHub sends it to.
-async fn on_the_way_back(server: &Server, github: &StandIn, begin: &Value) -> (Client, String) {
+pub(crate) async fn on_the_way_back(server: &Server, github: &StandIn, begin: &Value) -> (Client, String) {
     let begun = server.nobody().post("/api/auth/github", begin).await.ok();
     let back = github.visit(begun.body["redirectUrl"].as_str().unwrap()).await;
     let path = format!("{}?{}", back.path(), back.query().unwrap());
@@ -63,13 +60,13 @@ async fn on_the_way_back(server: &Server, github: &StandIn, begin: &Value) -> (C
 }
 
 /// All the way through GitHub.
-async fn through(server: &Server, github: &StandIn) -> Answer {
+pub(crate) async fn through(server: &Server, github: &StandIn) -> Answer {
     let (browser, path) = on_the_way_back(server, github, &json!({})).await;
     browser.get(&path).await
 }
 
 /// Whoever an answer has signed in.
-async fn signed_in(server: &Server, answer: Answer) -> (Client, Value) {
+pub(crate) async fn signed_in(server: &Server, answer: Answer) -> (Client, Value) {
     assert_eq!(answer.status, 303, "{}", answer.text);
     assert!(answer.cookie().starts_with("__session="));
     let client = server.nobody().with("Cookie", &answer.cookie());
@@ -136,25 +133,6 @@ async fn a_person_is_known_by_their_github_number_whatever_else_changes(bench: B
     github.now_is(Some(Person::new(7, "octo", &email("other"))));
     let (_, other) = signed_in(&server, through(&server, &github).await).await;
     assert_ne!(other["id"], first["id"]);
-}
-
-async fn a_verified_address_gets_the_account_that_has_it(bench: Bench) {
-    let (server, github) = with_github(bench, Person::new(1, "ada", "ADA@Example.com")).await;
-    let waiting = server.owner("ada").await;
-    let id = waiting.get("/api/auth/session").await.ok().id_of("user");
-    waiting.workspace("acme").await;
-    let head = server.head().await;
-    let (ada, user) = signed_in(&server, through(&server, &github).await).await;
-    assert_eq!((&user["id"], &user["name"]), (&json!(id), &json!("ada")));
-    assert_eq!(server.head().await, head);
-    assert_eq!(ada.get("/api/workspace.list").await.ok().body["workspaces"][0]["slug"], "acme");
-    // Nobody had proven that the address was theirs, so whoever opened the account is out.
-    waiting.get("/api/workspace.list").await.refused(401, "AUTH_INVALID_TOKEN");
-    let log_in = json!({ "email": email("ada"), "password": PASSWORD });
-    server.nobody().post("/api/auth/login", &log_in).await.refused(401, "AUTH_INVALID_CREDENTIALS");
-    let (_, again) = signed_in(&server, through(&server, &github).await).await;
-    assert_eq!(again["id"], json!(id));
-    ada.get("/api/workspace.list").await.ok();
 }
 
 async fn an_address_that_is_not_verified_opens_nothing(bench: Bench) {
@@ -362,39 +340,10 @@ async fn another_node_takes_the_browser_in(bench: Bench) {
     serving.abort();
 }
 
-async fn two_callbacks_at_once_open_one_account(bench: Bench) {
-    let (server, github) = with_github(bench, octo()).await;
-    let (one, path_one) = on_the_way_back(&server, &github, &json!({})).await;
-    let (two, path_two) = on_the_way_back(&server, &github, &json!({})).await;
-    let (first, second) = tokio::join!(one.get(&path_one), two.get(&path_two));
-    let (_, first) = signed_in(&server, first).await;
-    let (_, second) = signed_in(&server, second).await;
-    assert_eq!(first, second);
-    assert_eq!(server.head().await, 1);
-}
-
 async fn a_page_of_another_site_begins_no_sign_in(bench: Bench) {
     let (server, _github) = with_github(bench, octo()).await;
     let page = server.nobody().with("Origin", "https://evil.example");
     page.post("/api/auth/github", &json!({})).await.refused(403, "CROSS_SITE_REQUEST");
-}
-
-async fn odd_answers_of_github_make_plain_accounts(bench: Bench) {
-    let (server, github) = with_github(bench, octo()).await;
-    for (at, (name, avatar, shown)) in [
-        (json!(null), json!(null), "octo"),
-        (json!(" "), json!("javascript:alert(1)"), "octo"),
-        (json!("O\u{0}c\nto"), json!("not a url"), "Octo"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let odd = Person::new(at as i64 + 10, "octo", &email(&format!("octo{at}")));
-        let user = json!({ "login": "octo", "name": name, "avatar_url": avatar });
-        github.now_is(Some(Person { user, ..odd }));
-        let (_, user) = signed_in(&server, through(&server, &github).await).await;
-        assert_eq!((&user["name"], &user["avatarUrl"]), (&json!(shown), &Value::Null));
-    }
 }
 
 async fn both_routes_are_documented(bench: Bench) {

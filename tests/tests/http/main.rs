@@ -6,6 +6,7 @@ mod agents;
 mod bad_input;
 mod conventions;
 mod documents;
+mod github_accounts;
 mod github_news;
 mod github_repeats;
 mod github_sign_in;
