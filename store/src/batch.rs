@@ -1,12 +1,15 @@
 //! A batch in the making: commands that share nothing, so that each is decided by the log as it stood before the batch.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hash as _};
+use std::sync::OnceLock;
 
 use tokio::sync::oneshot;
 
 use crate::chain::{self, Hash};
 use crate::well_formed::check;
-use crate::{Claim, CommandKey, Commit, CommitError, Guard, Receipt, RowChange, StreamId};
+use crate::{Commit, CommitError, Guard, Receipt, RowChange};
 
 /// The most commands in one transaction.
 const MOST_COMMANDS: usize = 512;
@@ -19,6 +22,7 @@ pub(crate) struct Prepared {
     pub(crate) commit: Commit,
     /// One per event, in the order of the appends.
     pub(crate) leaves: Vec<Hash>,
+    touches: Vec<Touch>,
     bytes: usize,
 }
 
@@ -29,11 +33,29 @@ pub(crate) struct Pending {
     pub(crate) answer: oneshot::Sender<Result<Receipt, CommitError>>,
 }
 
+/// One thing that a commit needs of the log, by its hash: two things that happen to share one are only kept apart.
+#[derive(Debug, Clone, Copy)]
+struct Touch {
+    what: u64,
+    how: How,
+}
+
+/// How commits touch a thing; within a batch it is touched in one way, and changed by one commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Changes,
+    Reads,
+    /// Changes one claim of a scope; others may change others.
+    Claims,
+    /// Relies on a scope being empty.
+    FindsEmpty,
+}
+
 impl Prepared {
     /// Checks what needs no log and hashes the events, before any lock is taken.
     pub(crate) fn new(commit: Commit) -> Result<Self, CommitError> {
         check(&commit).map_err(CommitError::Malformed)?;
-        let mut leaves = Vec::new();
+        let mut leaves = Vec::with_capacity(commit.appends.iter().map(|append| append.events.len()).sum());
         let mut bytes = 0;
         for append in &commit.appends {
             for (sequence, event) in (append.expected + 1..).zip(&append.events) {
@@ -41,7 +63,8 @@ impl Prepared {
                 leaves.push(chain::leaf(&append.stream, sequence, event));
             }
         }
-        Ok(Self { commit, leaves, bytes })
+        let touches = touches(&commit);
+        Ok(Self { commit, leaves, touches, bytes })
     }
 }
 
@@ -50,19 +73,7 @@ impl Prepared {
 pub(crate) struct Batch {
     pub(crate) commands: Vec<Pending>,
     bytes: usize,
-    written: Touched,
-    read: Touched,
-}
-
-#[derive(Debug, Default)]
-struct Touched {
-    streams: HashSet<StreamId>,
-    claims: HashSet<Claim>,
-    /// Scopes that must hold no claim.
-    empty_scopes: HashSet<String>,
-    keys: HashSet<CommandKey>,
-    emails: HashSet<String>,
-    github_ids: HashSet<i64>,
+    touched: HashMap<u64, How>,
 }
 
 impl Batch {
@@ -70,66 +81,58 @@ impl Batch {
     pub(crate) fn admit(&mut self, pending: Pending) -> Option<Pending> {
         let full = self.commands.len() >= MOST_COMMANDS
             || (!self.commands.is_empty() && self.bytes + pending.prepared.bytes > MOST_BYTES);
-        let (written, read) = touched_by(&pending.prepared.commit);
-        let clash = written.meets(&self.written)
-            || written.meets(&self.read)
-            || read.meets(&self.written)
-            || !written.claimed_scopes().is_disjoint(&self.read.empty_scopes)
-            || !read.empty_scopes.is_disjoint(&self.written.claimed_scopes());
-        if full || clash {
+        let clashes = |touch: &Touch| {
+            let before = self.touched.get(&touch.what);
+            before.is_some_and(|before| touch.how == How::Changes || touch.how != *before)
+        };
+        if full || pending.prepared.touches.iter().any(clashes) {
             return Some(pending);
         }
         self.bytes += pending.prepared.bytes;
-        self.written.add(written);
-        self.read.add(read);
+        for touch in &pending.prepared.touches {
+            let how = self.touched.entry(touch.what).or_insert(touch.how);
+            // What a commit both changes and relies on is changed.
+            if touch.how == How::Changes {
+                *how = How::Changes;
+            }
+        }
         self.commands.push(pending);
         None
     }
 }
 
-impl Touched {
-    /// Two commands may change different claims of one scope, but not while a third relies on the scope being empty.
-    fn claimed_scopes(&self) -> HashSet<String> {
-        self.claims.iter().map(|claim| claim.scope.clone()).collect()
-    }
-
-    fn meets(&self, other: &Self) -> bool {
-        !self.streams.is_disjoint(&other.streams)
-            || !self.claims.is_disjoint(&other.claims)
-            || !self.keys.is_disjoint(&other.keys)
-            || !self.emails.is_disjoint(&other.emails)
-            || !self.github_ids.is_disjoint(&other.github_ids)
-    }
-
-    fn add(&mut self, other: Self) {
-        self.streams.extend(other.streams);
-        self.claims.extend(other.claims);
-        self.empty_scopes.extend(other.empty_scopes);
-        self.keys.extend(other.keys);
-        self.emails.extend(other.emails);
-        self.github_ids.extend(other.github_ids);
-    }
-}
-
 /// What a commit changes, and what it only relies on.
-fn touched_by(commit: &Commit) -> (Touched, Touched) {
-    let (mut written, mut read) = (Touched::default(), Touched::default());
-    written.streams.extend(commit.appends.iter().map(|append| append.stream.clone()));
+fn touches(commit: &Commit) -> Vec<Touch> {
+    static HASHER: OnceLock<RandomState> = OnceLock::new();
+    let hasher = HASHER.get_or_init(RandomState::new);
+    let touch = |how, kind: &str, first: &str, second: &str| {
+        let mut state = hasher.build_hasher();
+        (kind, first, second).hash(&mut state);
+        Touch { what: std::hash::Hasher::finish(&state), how }
+    };
+    let stream = |how, it: &crate::StreamId| touch(how, "stream", &it.aggregate_type, &it.aggregate_id);
+    let mut all: Vec<Touch> = commit.appends.iter().map(|append| stream(How::Changes, &append.stream)).collect();
     for claim in commit.takes.iter().map(|take| &take.claim).chain(&commit.releases) {
-        written.claims.insert(claim.clone());
+        all.push(touch(How::Changes, "claim", &claim.scope, &claim.key));
+        all.push(touch(How::Claims, "scope", &claim.scope, ""));
     }
     for guard in &commit.guards {
-        match guard {
-            Guard::At { stream, .. } => drop(read.streams.insert(stream.clone())),
-            Guard::Held { claim, .. } => drop(read.claims.insert(claim.clone())),
-            Guard::Empty { scope } => drop(read.empty_scopes.insert(scope.clone())),
-        }
+        all.push(match guard {
+            Guard::At { stream: it, .. } => stream(How::Reads, it),
+            Guard::Held { claim, .. } => touch(How::Reads, "claim", &claim.scope, &claim.key),
+            Guard::Empty { scope } => touch(How::FindsEmpty, "scope", scope, ""),
+        });
     }
-    written.keys.extend(commit.remember.iter().map(|remember| remember.key.clone()));
+    if let Some(remember) = &commit.remember {
+        let key = &remember.key;
+        all.push(touch(How::Changes, &key.route, &key.principal, &key.key));
+    }
     for row in &commit.rows {
         match row {
-            RowChange::AddAccount(account) => drop(written.emails.insert(account.email.clone())),
-            RowChange::LinkGithub(identity) => drop(written.github_ids.insert(identity.github_id)),
+            RowChange::AddAccount(account) => all.push(touch(How::Changes, "email", &account.email, "")),
+            RowChange::LinkGithub(identity) => {
+                all.push(touch(How::Changes, "github", &identity.github_id.to_string(), ""));
+            }
             RowChange::SuspendAccount { .. }
             | RowChange::ForgetPassword { .. }
             | RowChange::AddSession(_)
@@ -140,5 +143,5 @@ fn touched_by(commit: &Commit) -> (Touched, Touched) {
             | RowChange::RevokeCredentials { .. } => {}
         }
     }
-    (written, read)
+    all
 }

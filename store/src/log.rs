@@ -1,30 +1,39 @@
 //! The event log: one door in, two doors out.
 
 use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::batch::{Pending, Prepared};
 use crate::postgres::PostgresAppender;
 use crate::sql::{Database, Query};
-use crate::sqlite::SqliteAppender;
-use crate::writer::{self, Appender, Heads};
+use crate::sqlite::SqliteWriter;
+use crate::writer::Heads;
 use crate::{Accounts, Clock, CommandKey, Commit, CommitError, Receipt, Remembered, StoreError};
 
-/// Commands that may wait for the writer before a sender has to wait too.
+/// Commands that may wait for the writer before others have to wait for room.
 const QUEUE: usize = 8192;
 
-/// The log. Appending goes through one writer task, so that commands share fsyncs; reading goes to the database.
-#[derive(Debug)]
+/// The log. Appending goes through one writer, so that commands share fsyncs; reading goes to the database.
 pub struct EventLog {
     pub(crate) database: Database,
-    commits: mpsc::Sender<Pending>,
+    writer: Writer,
+    room: Semaphore,
     head: watch::Sender<i64>,
+    row_changes: AtomicU64,
     clock: Clock,
     tasks: Vec<JoinHandle<()>>,
     /// A data folder stays taken as long as something can be written to it.
     _folder: Option<File>,
+}
+
+/// What takes commits in.
+enum Writer {
+    Sqlite(Arc<SqliteWriter>),
+    Postgres(mpsc::UnboundedSender<Pending>),
 }
 
 impl EventLog {
@@ -34,33 +43,50 @@ impl EventLog {
         let (head, _) = watch::channel(position);
         // Other nodes are told of what this node wrote, not of what it heard from them.
         let (written, _) = watch::channel(position);
-        let (commits, waiting) = mpsc::channel(QUEUE);
         let mut tasks = Vec::new();
-        let appender = match &database {
-            Database::Sqlite(it) => Appender::Sqlite(SqliteAppender::new(it.clone(), clock.clone())),
+        let writer = match &database {
+            Database::Sqlite(it) => {
+                Writer::Sqlite(SqliteWriter::new(it.clone(), clock.clone(), Heads { known: head.clone(), written }))
+            }
             Database::Postgres(it) => {
                 tasks.push(tokio::spawn(crate::postgres::listen(it.clone(), head.clone())));
                 tasks.push(tokio::spawn(crate::postgres::notify(it.clone(), written.subscribe())));
-                Appender::Postgres(PostgresAppender::new(it.clone(), clock.clone()))
+                let (commits, waiting) = mpsc::unbounded_channel();
+                let appender = PostgresAppender::new(it.clone(), clock.clone());
+                // Not among `tasks`: it ends by itself once it has answered everyone.
+                tokio::spawn(crate::postgres::write(appender, waiting, Heads { known: head.clone(), written }));
+                Writer::Postgres(commits)
             }
         };
-        // Not among `tasks`: it ends by itself once it has answered everyone.
-        tokio::spawn(writer::write(appender, waiting, Heads { known: head.clone(), written }));
-        Ok(Self { database, commits, head, clock, tasks, _folder: folder })
+        let (room, row_changes) = (Semaphore::new(QUEUE), AtomicU64::new(0));
+        Ok(Self { database, writer, room, head, row_changes, clock, tasks, _folder: folder })
     }
 
     /// Appends all of a commit or nothing, durably.
     pub async fn commit(&self, commit: Commit) -> Result<Receipt, CommitError> {
+        let _raised = (!commit.rows.is_empty()).then(|| RaisedAtTheEnd(&self.row_changes));
         let prepared = Prepared::new(commit)?;
         let (answer, answered) = oneshot::channel();
         let gone = || CommitError::Unavailable("the writer has stopped".into());
-        self.commits.send(Pending { prepared, answer }).await.map_err(|_| gone())?;
+        // Held until the answer: what waits for the writer is bounded.
+        let _room = self.room.acquire().await.map_err(|_| gone())?;
+        let pending = Pending { prepared, answer };
+        match &self.writer {
+            Writer::Sqlite(it) => it.submit(pending).map_err(|_| gone())?,
+            Writer::Postgres(it) => it.send(pending).map_err(|_| gone())?,
+        }
         answered.await.map_err(|_| gone())?
     }
 
     /// Shows the newest position known here, and wakes on every commit: at once on this node, soon on others.
     pub fn subscribe(&self) -> watch::Receiver<i64> {
         self.head.subscribe()
+    }
+
+    /// How often rows beside the log may have changed through this handle: raised before such a commit is acknowledged.
+    /// So whoever finds it as it was knows that no change that somebody here was told of has come since.
+    pub fn row_changes(&self) -> u64 {
+        self.row_changes.load(Ordering::SeqCst)
     }
 
     /// What is remembered of a command, if it has landed and is not forgotten.
@@ -101,6 +127,24 @@ impl EventLog {
     /// The database beside the log, for what must survive with it but is no event.
     pub fn database(&self) -> &Database {
         &self.database
+    }
+}
+
+impl std::fmt::Debug for EventLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EventLog")
+            .field("database", &self.database)
+            .field("head", &*self.head.borrow())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Counts a change of rows when its commit has ended, however it has.
+struct RaisedAtTheEnd<'a>(&'a AtomicU64);
+
+impl Drop for RaisedAtTheEnd<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
 

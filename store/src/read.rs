@@ -1,6 +1,7 @@
 //! Reading the log: one stream, everything after a position, and where the head is.
 
 use crate::chain::Hash;
+use crate::scan::{self, Select};
 use crate::sql::{Database, Query, Row};
 use crate::{Claim, EventLog, StoreError, StoredEvent, StreamId};
 
@@ -45,16 +46,17 @@ pub struct TypeCount {
     pub events: i64,
 }
 
-macro_rules! events_where {
-    ($rest:literal) => {
-        concat!(
-            "select position, aggregate_type, aggregate_id, sequence, event_type, event_version,
-                    cast(payload as text), cast(metadata as text), event_id, workspace_id, recorded_at
-             from events ",
-            $rest
-        )
-    };
+/// A stretch of the log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The events of the kinds that were asked for, oldest first.
+    pub events: Vec<StoredEvent>,
+    /// The position up to which the log was read; `None` when there is nothing more.
+    pub last: Option<i64>,
 }
+
+/// The most bytes of events in a page, apart from the one that goes beyond.
+const PAGE_BYTES: usize = 16 << 20;
 
 impl EventLog {
     /// A stream's events from one sequence to another, both included; to the end without `to`.
@@ -64,26 +66,29 @@ impl EventLog {
         from: i64,
         to: Option<i64>,
     ) -> Result<Vec<StoredEvent>, StoreError> {
-        let query = Query::new(events_where!(
-            "where aggregate_type = $1 and aggregate_id = $2 and sequence between $3 and $4 order by sequence"
-        ))
-        .bind(&stream.aggregate_type)
-        .bind(&stream.aggregate_id)
-        .bind(from)
-        .bind(to.unwrap_or(i64::MAX));
-        let events = self.events(query).await?;
-        contiguous(events.iter().map(|event| event.sequence), from.max(1), || stream.to_string())?;
-        Ok(events)
+        let select = Select::Stream { stream: stream.clone(), from, to: to.unwrap_or(i64::MAX) };
+        Ok(scan::read(&self.database, select).await?.events)
     }
 
     /// Events after a position, oldest first. What comes back has no hole: a hole is damage, never a late commit.
     pub async fn read_all(&self, after: i64, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
-        let query = Query::new(events_where!("where position > $1 order by position limit $2"))
-            .bind(after)
-            .bind(i64::try_from(limit).unwrap_or(i64::MAX));
-        let events = self.events(query).await?;
-        contiguous(events.iter().map(|event| event.position), after.max(0) + 1, || "the log".into())?;
-        Ok(events)
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let select = Select::After { after, limit, kinds: None, most_bytes: usize::MAX };
+        Ok(scan::read(&self.database, select).await?.events)
+    }
+
+    /// The next stretch of the log, for whoever goes through all of it: bounded in events and in bytes, with the
+    /// events of other kinds of aggregates left out. They are counted all the same: a hole is damage here too.
+    pub async fn read_page(
+        &self,
+        after: i64,
+        limit: usize,
+        kinds: Option<&[&'static str]>,
+    ) -> Result<Page, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let kinds = kinds.map(<[_]>::to_vec);
+        let found = scan::read(&self.database, Select::After { after, limit, kinds, most_bytes: PAGE_BYTES }).await?;
+        Ok(Page { events: found.events, last: found.last })
     }
 
     /// The event at a position.
@@ -142,10 +147,6 @@ impl EventLog {
             by_type,
         })
     }
-
-    async fn events(&self, query: Query) -> Result<Vec<StoredEvent>, StoreError> {
-        self.database.query(query).await?.into_iter().map(event).collect()
-    }
 }
 
 pub(crate) async fn head(database: &Database) -> Result<Head, StoreError> {
@@ -153,30 +154,6 @@ pub(crate) async fn head(database: &Database) -> Result<Head, StoreError> {
     let row = database.first(query).await?.ok_or_else(|| StoreError::Damaged("the log has no head row".into()))?;
     let link = row.bytes(3)?.try_into().map_err(|_| StoreError::Damaged("the head's link is no hash".into()))?;
     Ok(Head { epoch: row.int(0)?, position: row.int(1)?, recorded_at: row.int(2)?, link })
-}
-
-fn event(mut row: Row) -> Result<StoredEvent, StoreError> {
-    Ok(StoredEvent {
-        position: row.int(0)?,
-        stream: StreamId { aggregate_type: row.take_text(1)?, aggregate_id: row.take_text(2)? },
-        sequence: row.int(3)?,
-        event_type: row.take_text(4)?,
-        event_version: row.take_text(5)?,
-        payload: row.take_text(6)?,
-        metadata: row.take_text(7)?,
-        event_id: row.uuid(8)?,
-        workspace_id: row.optional(9, Row::uuid)?,
-        recorded_at: row.int(10)?,
-    })
-}
-
-fn contiguous(found: impl Iterator<Item = i64>, from: i64, of: impl Fn() -> String) -> Result<(), StoreError> {
-    for (wanted, found) in (from..).zip(found) {
-        if found != wanted {
-            return Err(StoreError::Damaged(format!("{} has a hole at {wanted}: next comes {found}", of())));
-        }
-    }
-    Ok(())
 }
 
 fn first_int(rows: &[Row]) -> Result<i64, StoreError> {

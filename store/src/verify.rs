@@ -1,11 +1,13 @@
 //! Recomputes the hash chain and says where the log is not what was written.
 
+use std::sync::Arc;
+
 use crate::chain::{self, GENESIS, Hash};
 use crate::sql::{Query, Row};
 use crate::{EventLog, StoreError, StoredEvent};
 
-/// Events read at a time.
-const PAGE: i64 = 2_000;
+/// Events that are read while the ones before them are hashed; more when one batch has more.
+const STRETCH: usize = 4_000;
 
 /// Something in the log that is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -29,6 +31,7 @@ pub struct VerifyReport {
     pub finding: Option<Finding>,
 }
 
+#[derive(Debug)]
 struct BatchRow {
     first: i64,
     events: i64,
@@ -37,65 +40,108 @@ struct BatchRow {
     link: Hash,
 }
 
+/// Some batches in a row, with the events that are in the log where theirs should be.
+struct Stretch {
+    batches: Arc<Vec<BatchRow>>,
+    events: Result<Vec<StoredEvent>, StoreError>,
+}
+
+/// How far everything has proven right.
+#[derive(Debug, Clone, Copy)]
+struct Proven {
+    events: i64,
+    link: Hash,
+}
+
+impl BatchRow {
+    /// How many events to read for it: a size that its leaves contradict is not believed.
+    fn size(&self) -> usize {
+        usize::try_from(self.events).unwrap_or(0).min(self.leaves.len() / 32)
+    }
+}
+
 impl EventLog {
     /// Reads the whole log, recomputes every leaf and link, and stops at the first that differs.
     pub async fn verify(&self, mut progress: impl FnMut(i64)) -> Result<VerifyReport, StoreError> {
         let head = self.head().await?;
-        let (mut link, mut done) = (GENESIS, 0);
-        let report = |events, link: &Hash, finding| VerifyReport { events, link: hex::encode(link), finding };
-        while done < head.position {
-            let batches = self.batches_after(done, head.position).await?;
-            if batches.is_empty() {
-                let finding =
-                    Finding { position: done + 1, what: "the log ends before its head: events are missing".into() };
-                return Ok(report(done, &link, Some(finding)));
+        let mut proven = Proven { events: 0, link: GENESIS };
+        let report = |proven: Proven, finding| {
+            Ok(VerifyReport { events: proven.events, link: hex::encode(proven.link), finding })
+        };
+        let mut next = self.stretch_after(0, head.position).await?;
+        while let Some(stretch) = next {
+            let batches = stretch.batches.clone();
+            let read_to = batches.last().map_or(0, |it| it.first + it.size() as i64 - 1);
+            // One stretch is read while the one before it is hashed.
+            let (following, checked) =
+                tokio::join!(self.stretch_after(read_to, head.position), self.check(proven, stretch));
+            let (checked, finding) = checked?;
+            proven = checked;
+            if finding.is_some() {
+                return report(proven, finding);
             }
-            for batch in batches {
-                if let Some(finding) = self.check_batch(done, &link, &batch).await? {
-                    return Ok(report(done, &link, Some(finding)));
-                }
-                link = batch.link;
-                done += batch.events;
-                progress(done);
-            }
+            progress(proven.events);
+            next = following?;
         }
-        let finding = if link != head.link {
-            Some(Finding { position: done, what: "the head's link is not that of the last batch".into() })
+        if proven.events < head.position {
+            let what = "the log ends before its head: events are missing".to_owned();
+            return report(proven, Some(Finding { position: proven.events + 1, what }));
+        }
+        let finding = if proven.link != head.link {
+            let what = "the head's link is not that of the last batch".to_owned();
+            Some(Finding { position: proven.events, what })
         } else {
             self.beyond(head.position).await?
         };
-        Ok(report(done, &link, finding))
+        report(proven, finding)
     }
 
-    async fn check_batch(&self, before: i64, previous: &Hash, batch: &BatchRow) -> Result<Option<Finding>, StoreError> {
-        let found = |position, what: &str| Ok(Some(Finding { position, what: what.to_owned() }));
-        let (leaves, rest) = batch.leaves.as_chunks::<32>();
-        if batch.first != before + 1 || leaves.len() as i64 != batch.events || !rest.is_empty() {
-            return found(before + 1, "the record of a batch is missing or does not fit");
-        }
-        let mut position = batch.first;
-        while position < batch.first + batch.events {
-            let wanted = PAGE.min(batch.first + batch.events - position);
-            let events = match self.read_all(position - 1, wanted as usize).await {
-                Ok(events) => events,
-                // Damage is what verification is for; say where, not only that there is some.
-                Err(StoreError::Damaged(what)) => return found(self.first_damage(position).await?, &what),
-                Err(other) => return Err(other),
-            };
-            if (events.len() as i64) < wanted {
-                return found(position + events.len() as i64, "an event is missing");
+    /// Checks a stretch off the threads that answer others. How far it is right, and what is wrong with the rest.
+    async fn check(&self, proven: Proven, stretch: Stretch) -> Result<(Proven, Option<Finding>), StoreError> {
+        let Stretch { batches, events } = stretch;
+        match events {
+            Ok(events) => {
+                let check = move || check_all(proven, &batches, &events);
+                let checked = tokio::task::spawn_blocking(check).await;
+                checked.map_err(|e| StoreError::Failed(format!("verification did not end well: {e}")))
             }
-            for event in &events {
-                if let Some(what) = differs(event, batch, &leaves[(event.position - batch.first) as usize]) {
-                    return found(event.position, what);
+            // Damage is what verification is for: batch by batch, to say where it begins.
+            Err(StoreError::Damaged(_)) => {
+                let mut proven = proven;
+                for batch in batches.iter() {
+                    let finding = match self.read_all(batch.first - 1, batch.size()).await {
+                        Ok(events) => {
+                            let (checked, finding) = check_all(proven, std::slice::from_ref(batch), &events);
+                            proven = checked;
+                            finding
+                        }
+                        Err(StoreError::Damaged(what)) => {
+                            Some(Finding { position: self.first_damage(batch.first).await?, what })
+                        }
+                        Err(other) => return Err(other),
+                    };
+                    if finding.is_some() {
+                        return Ok((proven, finding));
+                    }
                 }
+                Ok((proven, None))
             }
-            position += wanted;
+            Err(other) => Err(other),
         }
-        if chain::link(previous, batch.first, batch.recorded_at, leaves.iter()) != batch.link {
-            return found(batch.first, "the batch's link does not follow from the link before it");
-        }
-        Ok(None)
+    }
+
+    /// The next batches and what stands in the log where their events should be; `None` at the end.
+    async fn stretch_after(&self, done: i64, head: i64) -> Result<Option<Stretch>, StoreError> {
+        let mut batches = self.batches_after(done, head).await?;
+        let mut wanted = 0;
+        let enough = batches.iter().position(|batch| {
+            wanted += batch.size();
+            wanted >= STRETCH
+        });
+        batches.truncate(enough.map_or(batches.len(), |last| last + 1));
+        let Some(first) = batches.first() else { return Ok(None) };
+        let events = self.read_all(first.first - 1, wanted).await;
+        Ok(Some(Stretch { batches: Arc::new(batches), events }))
     }
 
     async fn batches_after(&self, done: i64, head: i64) -> Result<Vec<BatchRow>, StoreError> {
@@ -128,6 +174,40 @@ impl EventLog {
         let position = row.map(|row| row.optional(0, Row::int)).transpose()?.flatten();
         Ok(position.map(|position| Finding { position, what: "an event stands past the log's head".into() }))
     }
+}
+
+/// Checks batches against the events in the log, which begin with the first one's.
+fn check_all(mut proven: Proven, batches: &[BatchRow], mut events: &[StoredEvent]) -> (Proven, Option<Finding>) {
+    for batch in batches {
+        let (own, rest) = events.split_at(batch.size().min(events.len()));
+        if let Some(finding) = check_batch(&proven, batch, own) {
+            return (proven, Some(finding));
+        }
+        events = rest;
+        proven = Proven { events: proven.events + batch.events, link: batch.link };
+    }
+    (proven, None)
+}
+
+fn check_batch(proven: &Proven, batch: &BatchRow, events: &[StoredEvent]) -> Option<Finding> {
+    let found = |position, what: &str| Some(Finding { position, what: what.to_owned() });
+    let (leaves, rest) = batch.leaves.as_chunks::<32>();
+    if batch.first != proven.events + 1 || leaves.len() as i64 != batch.events || !rest.is_empty() {
+        return found(proven.events + 1, "the record of a batch is missing or does not fit");
+    }
+    for (event, leaf) in events.iter().zip(leaves) {
+        if let Some(what) = differs(event, batch, leaf) {
+            return found(event.position, what);
+        }
+    }
+    if events.len() < leaves.len() {
+        return found(batch.first + events.len() as i64, "an event is missing");
+    }
+    let link = chain::link(&proven.link, batch.first, batch.recorded_at, leaves.iter());
+    (link != batch.link).then(|| Finding {
+        position: batch.first,
+        what: "the batch's link does not follow from the link before it".to_owned(),
+    })
 }
 
 fn differs(event: &StoredEvent, batch: &BatchRow, leaf: &Hash) -> Option<&'static str> {

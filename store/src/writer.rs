@@ -1,18 +1,21 @@
-//! Group commit: one task takes every command that is waiting and commits them in one transaction.
+//! Group commit: everything that waits is committed in one transaction, and each command gets its own outcome.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use crate::batch::{Batch, Pending, Prepared};
-use crate::postgres::PostgresAppender;
-use crate::sqlite::SqliteAppender;
 use crate::{CommitError, Receipt, StoreError, StreamId};
 
-/// Enough to fill the next batch; the rest waits in the channel.
+/// Enough to fill the next batch; the rest waits where it came from.
 const MOST_PUT_OFF: usize = 1024;
+
+/// What decides a batch and writes it, all in one transaction.
+pub(crate) trait Append {
+    /// Decides and writes a batch.
+    fn append(&mut self, batch: &[Prepared]) -> impl Future<Output = Result<Appended, StoreError>> + Send;
+}
 
 /// The outcome of a batch: one per command, and where the log's head is now.
 pub(crate) struct Appended {
@@ -28,71 +31,63 @@ pub(crate) struct Heads {
     pub(crate) written: watch::Sender<i64>,
 }
 
-/// What decides and writes a batch.
-pub(crate) enum Appender {
-    Sqlite(SqliteAppender),
-    Postgres(PostgresAppender),
-}
+/// Commands that had to wait because one before them touches the same.
+#[derive(Default)]
+pub(crate) struct Backlog(VecDeque<Pending>);
 
-impl Appender {
-    async fn append(&self, batch: Arc<Vec<Prepared>>) -> Result<Appended, StoreError> {
-        match self {
-            Self::Sqlite(it) => it.append(batch).await,
-            Self::Postgres(it) => it.append(&batch).await,
-        }
-    }
-}
-
-/// Runs until the last sender is gone and everything that was sent has its answer.
-pub(crate) async fn write(appender: Appender, mut commits: mpsc::Receiver<Pending>, heads: Heads) {
-    let mut put_off = VecDeque::new();
-    loop {
-        if put_off.is_empty() {
-            match commits.recv().await {
-                Some(pending) => put_off.push_back(pending),
-                None => return,
-            }
-        }
+impl Backlog {
+    /// Takes a batch from those put off and from what waits besides.
+    pub(crate) fn next_batch(&mut self, mut more: impl FnMut() -> Option<Pending>) -> Batch {
         let mut batch = Batch::default();
         // Those put off come first and keep their order, or a busy stream could starve one of them.
-        let waiting = std::mem::take(&mut put_off).into_iter().chain(std::iter::from_fn(|| commits.try_recv().ok()));
-        for pending in waiting {
+        for pending in std::mem::take(&mut self.0).into_iter().chain(std::iter::from_fn(&mut more)) {
             // The first is always admitted, and no more are put off than fit: none that was taken is lost at the break.
-            put_off.extend(batch.admit(pending));
-            if put_off.len() >= MOST_PUT_OFF {
+            self.0.extend(batch.admit(pending));
+            if self.0.len() >= MOST_PUT_OFF {
                 break;
             }
         }
-        let landed = commit(&appender, batch, &heads).await;
-        put_off = put_off.into_iter().filter_map(|pending| refuse_if_outrun(pending, &landed)).collect();
+        batch
     }
-}
 
-/// Where the streams of a batch stand, for those of its commands that landed.
-type Landed = HashMap<StreamId, i64>;
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 
-/// Answers a command whose stream has just moved past it: it cannot land any more, and asking the database would cost
-/// every writer of a busy stream a transaction. One with a key is asked about, because it may have landed before.
-fn refuse_if_outrun(pending: Pending, landed: &Landed) -> Option<Pending> {
-    let commit = &pending.prepared.commit;
-    let first = commit.appends.first().filter(|_| commit.remember.is_none());
-    let outrun = first.and_then(|append| landed.get(&append.stream).map(|at| (append, *at)));
-    match outrun {
-        Some((append, actual)) if append.expected < actual => {
-            let (stream, expected) = (append.stream.clone(), append.expected);
-            let _ = pending.answer.send(Err(CommitError::Conflict { stream, expected, actual }));
-            None
+    /// Answers commands whose stream has just moved past them: they cannot land any more, and asking the database
+    /// would cost every writer of a busy stream a transaction. One with a key is asked about, because it may have
+    /// landed before.
+    fn refuse_outrun(&mut self, prepared: &[Prepared], outcomes: &[Result<Receipt, CommitError>]) {
+        if self.0.is_empty() {
+            return;
         }
-        Some(_) | None => Some(pending),
+        let landed = prepared.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_ok());
+        let landed: HashMap<&StreamId, i64> = landed
+            .flat_map(|(prepared, _)| &prepared.commit.appends)
+            .map(|it| (&it.stream, it.expected + it.events.len() as i64))
+            .collect();
+        let outrun = |pending: &Pending| {
+            let commit = &pending.prepared.commit;
+            let first = commit.appends.first().filter(|_| commit.remember.is_none())?;
+            let actual = *landed.get(&first.stream)?;
+            let (stream, expected) = (first.stream.clone(), first.expected);
+            (expected < actual).then_some(CommitError::Conflict { stream, expected, actual })
+        };
+        for pending in std::mem::take(&mut self.0) {
+            match outrun(&pending) {
+                Some(conflict) => drop(pending.answer.send(Err(conflict))),
+                None => self.0.push_back(pending),
+            }
+        }
     }
 }
 
-async fn commit(appender: &Appender, batch: Batch, heads: &Heads) -> Landed {
+/// Commits a batch and tells everyone how it went.
+pub(crate) async fn commit(log: &mut impl Append, batch: Batch, backlog: &mut Backlog, heads: &Heads) {
     let (prepared, answers): (Vec<_>, Vec<_>) = batch.commands.into_iter().map(|it| (it.prepared, it.answer)).unzip();
     metrics::histogram!("muster_append_batch_commands").record(prepared.len() as f64);
     let started = Instant::now();
-    let prepared = Arc::new(prepared);
-    let outcomes = match append_or_find_the_culprit(appender, &prepared).await {
+    let outcomes = match append_or_find_the_culprit(log, &prepared).await {
         Ok(appended) => {
             for head in [&heads.known, &heads.written] {
                 head.send_if_modified(|known| {
@@ -109,30 +104,27 @@ async fn commit(appender: &Appender, batch: Batch, heads: &Heads) -> Landed {
         }
     };
     metrics::histogram!("muster_append_seconds").record(started.elapsed().as_secs_f64());
-    let landed = prepared.iter().zip(&outcomes).filter(|(_, outcome)| outcome.is_ok());
-    let landed = landed.flat_map(|(prepared, _)| &prepared.commit.appends);
-    let landed = landed.map(|it| (it.stream.clone(), it.expected + it.events.len() as i64)).collect();
+    backlog.refuse_outrun(&prepared, &outcomes);
     for (answer, outcome) in answers.into_iter().zip(outcomes) {
         // A caller that went away still has its events in the log.
         let _ = answer.send(outcome);
     }
-    landed
 }
 
 /// Appends a batch. When the database refuses it as a whole, each command is tried alone, so that none suffers for another.
-async fn append_or_find_the_culprit(appender: &Appender, batch: &Arc<Vec<Prepared>>) -> Result<Appended, StoreError> {
-    let refused = match appender.append(Arc::clone(batch)).await {
+async fn append_or_find_the_culprit(log: &mut impl Append, batch: &[Prepared]) -> Result<Appended, StoreError> {
+    let refused = match log.append(batch).await {
         Err(StoreError::Failed(what)) => what,
         ended => return ended,
     };
-    if let [_] = batch.as_slice() {
+    if let [_] = batch {
         let outcomes = vec![Err(CommitError::Malformed(refused))];
         return Ok(Appended { outcomes, head: 0 });
     }
     tracing::warn!(refused, commands = batch.len(), "the database refused a batch: trying its commands one by one");
     let mut all = Appended { outcomes: Vec::with_capacity(batch.len()), head: 0 };
-    for prepared in batch.iter() {
-        match appender.append(Arc::new(vec![prepared.clone()])).await {
+    for prepared in batch {
+        match log.append(std::slice::from_ref(prepared)).await {
             Ok(one) => {
                 all.head = all.head.max(one.head);
                 all.outcomes.extend(one.outcomes);

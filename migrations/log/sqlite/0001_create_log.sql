@@ -44,7 +44,7 @@ begin select raise(abort, 'the log is append-only'); end;
 
 -- `insert or replace` removes what is in its way without asking the trigger above.
 create trigger events_are_never_replaced before insert on events
-when exists (select 1 from events where position = new.position)
+when new.position <= (select position from head)
   or exists (
     select 1 from events
     where aggregate_type = new.aggregate_type and aggregate_id = new.aggregate_id and sequence = new.sequence)

@@ -1,18 +1,21 @@
 //! Decides and writes a batch on PostgreSQL: one call, one round trip while the head row is locked.
 
 use serde::Deserialize;
-use sqlx::Row;
+use sqlx::pool::PoolConnection;
+use sqlx::{Postgres, Row};
 
 use super::columns::{CALL, Columns};
 use crate::batch::Prepared;
 use crate::sql::{PostgresDatabase, postgres_failed};
-use crate::writer::Appended;
+use crate::writer::{Append, Appended};
 use crate::{Claim, Clock, CommitError, Receipt, Remembered, StoreError, StreamId};
 
-/// Appends batches through `append_batch`.
+/// Appends batches through `append_batch`, always on the same connection while it lasts: what the server keeps for a
+/// connection stays warm, and readers that use up the pool do not keep commands waiting.
 pub(crate) struct PostgresAppender {
     database: PostgresDatabase,
     clock: Clock,
+    connection: Option<PoolConnection<Postgres>>,
 }
 
 /// Why one command was refused, as `append_batch` says it.
@@ -37,16 +40,24 @@ enum Reason {
 
 impl PostgresAppender {
     pub(crate) fn new(database: PostgresDatabase, clock: Clock) -> Self {
-        Self { database, clock }
+        Self { database, clock, connection: None }
     }
+}
 
-    pub(crate) async fn append(&self, batch: &[Prepared]) -> Result<Appended, StoreError> {
+impl Append for PostgresAppender {
+    async fn append(&mut self, batch: &[Prepared]) -> Result<Appended, StoreError> {
         let events: Vec<i64> = batch.iter().map(|prepared| prepared.leaves.len() as i64).collect();
         let arguments = Columns::of(batch)
             .arguments(self.clock.fixed_micros())
             .map_err(|e| StoreError::Failed(format!("a batch cannot be sent: {e}")))?;
         let failed = |e: sqlx::Error| postgres_failed(self.database.place(), &e);
-        let row = sqlx::query_with(CALL, arguments).fetch_one(self.database.pool()).await.map_err(failed)?;
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.database.pool().acquire().await.map_err(failed)?,
+        };
+        // Not put back when this fails: the next batch gets a connection that works.
+        let row = sqlx::query_with(CALL, arguments).fetch_one(&mut *connection).await.map_err(failed)?;
+        self.connection = Some(connection);
         let base: i64 = row.try_get(0).map_err(failed)?;
         let recorded_at: i64 = row.try_get(1).map_err(failed)?;
         let refused: Vec<i32> = row.try_get(2).map_err(failed)?;

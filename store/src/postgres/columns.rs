@@ -11,7 +11,7 @@ use crate::{Guard, RowChange, StreamId};
 /// The call; its parameters are bound in the order of [`Columns::arguments`].
 pub(super) const CALL: &str = "select base_position, batch_recorded_at, refused, refusals from append_batch(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-    $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";
+    $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)";
 
 /// One field per array; within a group all arrays are as long.
 #[derive(Debug, Default)]
@@ -29,6 +29,8 @@ struct Streams<'a> {
     aggregate_type: Vec<&'a str>,
     aggregate_id: Vec<&'a str>,
     expected: Vec<i64>,
+    /// Whether it is appended to and must not exist yet, which the insert finds out by itself.
+    begins: Vec<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -71,7 +73,7 @@ struct Events<'a> {
     metadata: Vec<&'a str>,
     event_id: Vec<String>,
     workspace_id: Vec<Option<String>>,
-    leaf: Vec<&'a [u8]>,
+    leaves: Vec<u8>,
 }
 
 impl<'a> Columns<'a> {
@@ -85,9 +87,9 @@ impl<'a> Columns<'a> {
 
     fn add(&mut self, command: i32, prepared: &'a Prepared) {
         let commit = &prepared.commit;
-        let mut leaves = prepared.leaves.iter();
+        self.events.leaves.extend_from_slice(prepared.leaves.as_flattened());
         for append in &commit.appends {
-            self.streams.add(command, &append.stream, append.expected);
+            self.streams.add(command, &append.stream, append.expected, append.expected == 0);
             for (sequence, event) in (append.expected + 1..).zip(&append.events) {
                 let it = &mut self.events;
                 it.command.push(command);
@@ -100,7 +102,6 @@ impl<'a> Columns<'a> {
                 it.metadata.push(&event.metadata);
                 it.event_id.push(event.event_id.to_string());
                 it.workspace_id.push(event.workspace_id.map(|id| id.to_string()));
-                it.leaf.extend(leaves.next().map(|leaf| leaf.as_slice()));
             }
         }
         for take in &commit.takes {
@@ -111,7 +112,7 @@ impl<'a> Columns<'a> {
         }
         for guard in &commit.guards {
             match guard {
-                Guard::At { stream, sequence } => self.streams.add(command, stream, *sequence),
+                Guard::At { stream, sequence } => self.streams.add(command, stream, *sequence, false),
                 Guard::Held { claim, holder } => {
                     self.claims.add(command, "held", &claim.scope, &claim.key, Some(holder));
                 }
@@ -144,6 +145,7 @@ impl<'a> Columns<'a> {
         arguments.add(s.aggregate_type)?;
         arguments.add(s.aggregate_id)?;
         arguments.add(s.expected)?;
+        arguments.add(s.begins)?;
         arguments.add(c.command)?;
         arguments.add(c.kind)?;
         arguments.add(c.scope)?;
@@ -170,17 +172,18 @@ impl<'a> Columns<'a> {
         arguments.add(e.metadata)?;
         arguments.add(e.event_id)?;
         arguments.add(e.workspace_id)?;
-        arguments.add(e.leaf)?;
+        arguments.add(e.leaves)?;
         Ok(arguments)
     }
 }
 
 impl<'a> Streams<'a> {
-    fn add(&mut self, command: i32, stream: &'a StreamId, expected: i64) {
+    fn add(&mut self, command: i32, stream: &'a StreamId, expected: i64, begins: bool) {
         self.command.push(command);
         self.aggregate_type.push(&stream.aggregate_type);
         self.aggregate_id.push(&stream.aggregate_id);
         self.expected.push(expected);
+        self.begins.push(begins);
     }
 }
 

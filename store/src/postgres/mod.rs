@@ -3,6 +3,8 @@
 mod append;
 mod columns;
 mod wake;
+mod writer;
 
 pub(crate) use append::PostgresAppender;
 pub(crate) use wake::{listen, notify};
+pub(crate) use writer::write;

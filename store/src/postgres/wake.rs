@@ -19,7 +19,8 @@ const RETRY: Duration = Duration::from_millis(500);
 pub(crate) async fn notify(database: PostgresDatabase, mut head: watch::Receiver<i64>) {
     while head.changed().await.is_ok() {
         let position = *head.borrow_and_update();
-        let told = sqlx::query("select pg_notify($1, $2)")
+        // A notification need not outlive the server, so it waits for no sync.
+        let told = sqlx::query("select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)")
             .bind(CHANNEL)
             .bind(position.to_string())
             .execute(database.pool())

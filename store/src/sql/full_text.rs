@@ -75,7 +75,7 @@ pub(crate) fn shadow(table: &str) -> String {
 /// PostgreSQL: the statement that makes a table's full-text index.
 pub(crate) fn index_on_postgres(table: &Table) -> Option<String> {
     let column = table.full_text.as_deref()?;
-    Some(format!("create index {0}_by_full_text on {0} using gin ({1})", table.name, lexemes(column)))
+    Some(format!("create index if not exists {0}_by_full_text on {0} using gin ({1})", table.name, lexemes(column)))
 }
 
 /// SQLite: the statements that make a table's full-text index, fill it, and keep it in step from then on.
@@ -86,11 +86,11 @@ pub(crate) fn index_on_sqlite(table: &Table) -> Option<String> {
     let add = format!("insert into {words} (rowid, {column}) values (new.rowid, new.{column});");
     let remove = format!("insert into {words} ({words}, rowid, {column}) values ('delete', old.rowid, old.{column});");
     Some(format!(
-        "create virtual table {words} using fts5 ({key}, {column}, content = '{name}', tokenize = 'ascii');
+        "create virtual table if not exists {words} using fts5 ({key}, {column}, content = '{name}', tokenize = 'ascii');
          insert into {words} ({words}) values ('rebuild');
-         create trigger {words}_adds after insert on {name} begin {add} end;
-         create trigger {words}_removes after delete on {name} begin {remove} end;
-         create trigger {words}_changes after update of {column} on {name}
+         create trigger if not exists {words}_adds after insert on {name} begin {add} end;
+         create trigger if not exists {words}_removes after delete on {name} begin {remove} end;
+         create trigger if not exists {words}_changes after update of {column} on {name}
          when old.{column} is not new.{column} begin {remove} {add} end;"
     ))
 }

@@ -8,7 +8,8 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions, PgRow, PgTypeInfo};
 use sqlx::{Arguments, AssertSqlSafe, Column as _, Executor, Postgres, Row as _, TypeInfo};
 
-use super::{Holds, Outcome, Query, Row, Statement, Table, Value, full_text};
+use super::table::Dialect;
+use super::{Holds, Outcome, Query, Row, Statement, Table, Value, copy, full_text};
 use crate::StoreError;
 
 /// No statement of ours takes longer, apart from rebuilds that say so.
@@ -188,6 +189,14 @@ async fn run(connection: &mut sqlx::PgConnection, statement: Statement) -> Resul
     match statement {
         Statement::Run(query) => execute(connection, query).await.map(|_| true),
         Statement::Expect { query, rows } => Ok(execute(connection, query).await? == rows),
+        Statement::Insert { rows, .. } if rows.is_empty() => Ok(true),
+        Statement::Insert { table, rows } if rows.len() >= copy::WORTH_IT => {
+            copy::rows(connection, &table, &rows).await.map(|()| true)
+        }
+        Statement::Insert { table, rows } => {
+            let arguments = columns(&table.columns, rows)?;
+            sqlx::query_with(AssertSqlSafe(insert(&table)), arguments).execute(connection).await.map(|_| true)
+        }
         Statement::Upsert { rows, .. } if rows.is_empty() => Ok(true),
         Statement::Upsert { table, rows } => {
             let arguments = columns(&table.columns, rows)?;
@@ -198,7 +207,13 @@ async fn run(connection: &mut sqlx::PgConnection, statement: Statement) -> Resul
             let arguments = columns(table.key(), keys)?;
             sqlx::query_with(AssertSqlSafe(delete(&table)), arguments).execute(connection).await.map(|_| true)
         }
-        Statement::CreateTable(table) => connection.execute(AssertSqlSafe(table.create("\"C\""))).await.map(|_| true),
+        Statement::CreateTable(table) => {
+            connection.execute(AssertSqlSafe(table.create(Dialect::Postgres))).await.map(|_| true)
+        }
+        Statement::CreateKey(table) => match table.create_key(Dialect::Postgres) {
+            Some(key) => connection.execute(AssertSqlSafe(key)).await.map(|_| true),
+            None => Ok(true),
+        },
         Statement::CreateIndexes(table) => {
             for index in table.create_indexes().into_iter().chain(full_text::index_on_postgres(&table)) {
                 connection.execute(AssertSqlSafe(index)).await?;
@@ -223,17 +238,16 @@ async fn execute(connection: &mut sqlx::PgConnection, query: Query) -> Result<u6
     Ok(done.rows_affected())
 }
 
+fn insert(table: &Table) -> String {
+    let names: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
+    format!("insert into {} ({}) select * from unnest({})", table.name, names.join(", "), places(&table.columns))
+}
+
 fn upsert(table: &Table) -> String {
     let names = |columns: &[super::Column]| columns.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
     let sets: Vec<String> = names(table.values()).iter().map(|it| format!("{it} = excluded.{it}")).collect();
     let action = if sets.is_empty() { "do nothing".to_owned() } else { format!("do update set {}", sets.join(", ")) };
-    format!(
-        "insert into {} ({}) select * from unnest({}) on conflict ({}) {action}",
-        table.name,
-        names(&table.columns).join(", "),
-        places(&table.columns),
-        names(table.key()).join(", "),
-    )
+    format!("{} on conflict ({}) {action}", insert(table), names(table.key()).join(", "))
 }
 
 fn delete(table: &Table) -> String {

@@ -39,6 +39,13 @@ pub enum Statement {
         /// How many rows it must touch.
         rows: u64,
     },
+    /// Writes whole rows whose keys are not there yet, in bulk.
+    Insert {
+        /// Where.
+        table: Arc<Table>,
+        /// Every column of every row, in the table's order.
+        rows: Vec<Vec<Value>>,
+    },
     /// Writes whole rows, over those with the same key.
     Upsert {
         /// Where.
@@ -53,9 +60,11 @@ pub enum Statement {
         /// The key columns of every row.
         keys: Vec<Vec<Value>>,
     },
-    /// Makes a table, without its indexes.
+    /// Makes a table, without its indexes; and without its key if its rows are written once.
     CreateTable(Arc<Table>),
-    /// Makes a table's indexes.
+    /// Gives a table its key if it has none yet.
+    CreateKey(Arc<Table>),
+    /// Makes those of a table's indexes that are not there.
     CreateIndexes(Arc<Table>),
     /// Removes a table with its indexes, if it exists.
     DropTable(String),

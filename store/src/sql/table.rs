@@ -9,6 +9,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// How many of the first columns are the key.
     pub key_columns: usize,
+    /// Whether each row is written once and never looked for while it is: its key has the position of the one event
+    /// that it comes from. Such a table can be filled first and get its key afterwards.
+    pub written_once: bool,
     /// Columns to index, each a list in the order of the index.
     pub indexes: Vec<Vec<String>>,
     /// A text column to find rows by the words in it, if there is one; it holds [`Words`](super::Words) as text.
@@ -37,6 +40,13 @@ pub enum Holds {
     Text,
 }
 
+/// What the two databases call differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
 impl Table {
     /// The key columns.
     pub fn key(&self) -> &[Column] {
@@ -48,13 +58,21 @@ impl Table {
         &self.columns[self.key_columns..]
     }
 
-    /// The statements that make the table, without its indexes. `collate` is what this database calls order by code point.
-    pub(crate) fn create(&self, collate: &str) -> String {
+    /// The statement that makes the table, without its indexes, and without its key where that can come later.
+    pub(crate) fn create(&self, dialect: Dialect) -> String {
+        // Order by code point.
+        let collate = match dialect {
+            Dialect::Sqlite => "binary",
+            Dialect::Postgres => "\"C\"",
+        };
+        let is_row_number = self.is_row_number(dialect);
         let columns: Vec<String> = self
             .columns
             .iter()
-            .map(|column| {
+            .enumerate()
+            .map(|(n, column)| {
                 let holds = match column.holds {
+                    Holds::Int if n == 0 && is_row_number => "integer primary key".to_owned(),
                     Holds::Int => "bigint".to_owned(),
                     Holds::Real => "double precision".to_owned(),
                     Holds::Text => format!("text collate {collate}"),
@@ -63,8 +81,27 @@ impl Table {
                 format!("{} {holds}{required}", column.name)
             })
             .collect();
-        let key: Vec<&str> = self.key().iter().map(|column| column.name.as_str()).collect();
-        format!("create table {} ({}, primary key ({}))", self.name, columns.join(", "), key.join(", "))
+        let key = if is_row_number || self.written_once {
+            String::new()
+        } else {
+            format!(", primary key ({})", self.key_names())
+        };
+        format!("create table {} ({}{key})", self.name, columns.join(", "))
+    }
+
+    /// The statement that gives a table its key, where [`Table::create`] did not.
+    pub(crate) fn create_key(&self, dialect: Dialect) -> Option<String> {
+        let missing = self.written_once && !self.is_row_number(dialect);
+        missing.then(|| format!("create unique index if not exists {0}_key on {0} ({1})", self.name, self.key_names()))
+    }
+
+    /// SQLite finds a row by its number without an index, and appends rows that come in order.
+    fn is_row_number(&self, dialect: Dialect) -> bool {
+        dialect == Dialect::Sqlite && matches!(self.key(), [Column { holds: Holds::Int, .. }])
+    }
+
+    fn key_names(&self) -> String {
+        self.key().iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
     /// The statement that shows the table under another name.
@@ -78,7 +115,13 @@ impl Table {
             .iter()
             .map(|columns| {
                 let name = columns.join("_").replace(' ', "_");
-                format!("create index if not exists {0}_by_{name} on {0} ({1})", self.name, columns.join(", "))
+                // Nobody looks for rows by what they do not have.
+                let first = columns.first().and_then(|first| self.columns.iter().find(|it| it.name == *first));
+                let filled = match first {
+                    Some(Column { name, required: false, .. }) => format!(" where {name} is not null"),
+                    Some(_) | None => String::new(),
+                };
+                format!("create index if not exists {0}_by_{name} on {0} ({1}){filled}", self.name, columns.join(", "))
             })
             .collect()
     }

@@ -1,41 +1,33 @@
 //! Decides and writes a batch on SQLite, in the one thread that writes.
 
-use std::sync::Arc;
-
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{CachedStatement, Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+use uuid::Uuid;
 
 use super::rows;
 use crate::batch::Prepared;
 use crate::chain::{self, Hash};
-use crate::sql::{SqliteDatabase, sqlite_failed};
-use crate::writer::Appended;
-use crate::{Claim, Clock, Commit, CommitError, Guard, Receipt, Remember, Remembered, StoreError, StreamId};
+use crate::sql::sqlite_failed;
+use crate::writer::{Append, Appended};
+use crate::{
+    Claim, Clock, Commit, CommitError, Guard, Receipt, Remember, Remembered, StoreError, StreamAppend, StreamId,
+};
 
 /// The exit code after a failed write: the log's file cannot be trusted to have what memory says it has.
 const EXIT_IO_ERROR: i32 = 74;
 
 /// Appends batches to `log.db`.
-pub(crate) struct SqliteAppender {
-    database: SqliteDatabase,
-    clock: Clock,
+pub(super) struct SqliteAppender<'a> {
+    pub(super) connection: &'a mut Connection,
+    pub(super) clock: &'a Clock,
+    pub(super) place: &'a str,
 }
 
-impl SqliteAppender {
-    pub(crate) fn new(database: SqliteDatabase, clock: Clock) -> Self {
-        Self { database, clock }
-    }
-
-    pub(crate) async fn append(&self, batch: Arc<Vec<Prepared>>) -> Result<Appended, StoreError> {
-        let clock = self.clock.clone();
-        let place = self.database.place().to_owned();
-        self.database
-            .write(move |connection| {
-                append_batch(connection, &clock, &batch).map_err(|error| {
-                    end_if_unwritable(&place, &error);
-                    sqlite_failed(&place, &error)
-                })
-            })
-            .await?
+impl Append for SqliteAppender<'_> {
+    async fn append(&mut self, batch: &[Prepared]) -> Result<Appended, StoreError> {
+        append_batch(self.connection, self.clock, batch).map_err(|error| {
+            end_if_unwritable(self.place, &error);
+            sqlite_failed(self.place, &error)
+        })
     }
 }
 
@@ -56,18 +48,25 @@ fn append_batch(connection: &mut Connection, clock: &Clock, batch: &[Prepared]) 
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let recorded_at = clock.now_micros().max(last_recorded);
     let mut head = before;
-    let mut leaves: Vec<Hash> = Vec::new();
+    let mut leaves: Vec<Hash> = Vec::with_capacity(batch.len());
     let mut outcomes = Vec::with_capacity(batch.len());
-    for prepared in batch {
-        if let Some(refusal) = refusal(&transaction, recorded_at, &prepared.commit)? {
-            outcomes.push(Err(refusal));
-            continue;
+    {
+        let mut streams = Streams::of(&transaction)?;
+        for prepared in batch {
+            let commit = &prepared.commit;
+            if let Some(refusal) = refusal(&transaction, &mut streams, recorded_at, commit)? {
+                outcomes.push(Err(refusal));
+                continue;
+            }
+            let first = head;
+            for append in &commit.appends {
+                streams.append(append, &mut head, recorded_at)?;
+            }
+            write_beside(&transaction, commit, head)?;
+            leaves.extend(&prepared.leaves);
+            // A commit without events stands at the head as it found it.
+            outcomes.push(Ok(Receipt { first: (first + 1).min(head), last: head, recorded_at }));
         }
-        let first = head;
-        write(&transaction, &prepared.commit, &mut head, recorded_at)?;
-        leaves.extend(&prepared.leaves);
-        // A commit without events stands at the head as it found it.
-        outcomes.push(Ok(Receipt { first: (first + 1).min(head), last: head, recorded_at }));
     }
     if head > before {
         let link = chain::link(&previous, before + 1, recorded_at, leaves.iter());
@@ -86,8 +85,59 @@ fn append_batch(connection: &mut Connection, clock: &Clock, batch: &[Prepared]) 
     Ok(Appended { outcomes, head })
 }
 
+/// What is done for every event of a batch, prepared once for all of them.
+struct Streams<'a> {
+    sequence: CachedStatement<'a>,
+    insert: CachedStatement<'a>,
+}
+
+impl<'a> Streams<'a> {
+    fn of(log: &'a Transaction<'_>) -> rusqlite::Result<Self> {
+        let sequence = log.prepare_cached(
+            "select coalesce(max(sequence), 0) from events where aggregate_type = ?1 and aggregate_id = ?2",
+        )?;
+        let insert = log.prepare_cached(
+            "insert into events (position, aggregate_type, aggregate_id, sequence, event_type, event_version,
+                                 payload, metadata, event_id, workspace_id, recorded_at)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?;
+        Ok(Self { sequence, insert })
+    }
+
+    fn sequence_of(&mut self, stream: &StreamId) -> rusqlite::Result<i64> {
+        self.sequence.query_row([&stream.aggregate_type, &stream.aggregate_id], |row| row.get(0))
+    }
+
+    fn append(&mut self, append: &StreamAppend, head: &mut i64, recorded_at: i64) -> rusqlite::Result<()> {
+        for (sequence, event) in (append.expected + 1..).zip(&append.events) {
+            *head += 1;
+            let (mut id, mut workspace) = (Uuid::encode_buffer(), Uuid::encode_buffer());
+            let workspace_id = event.workspace_id.map(|it| &*it.hyphenated().encode_lower(&mut workspace));
+            self.insert.execute(params![
+                *head,
+                append.stream.aggregate_type,
+                append.stream.aggregate_id,
+                sequence,
+                event.event_type,
+                event.event_version,
+                event.payload,
+                event.metadata,
+                &*event.event_id.hyphenated().encode_lower(&mut id),
+                workspace_id,
+                recorded_at,
+            ])?;
+        }
+        Ok(())
+    }
+}
+
 /// The first reason not to take the commit, in the order that both stores keep.
-fn refusal(log: &Transaction<'_>, now: i64, commit: &Commit) -> rusqlite::Result<Option<CommitError>> {
+fn refusal(
+    log: &Transaction<'_>,
+    streams: &mut Streams<'_>,
+    now: i64,
+    commit: &Commit,
+) -> rusqlite::Result<Option<CommitError>> {
     if let Some(remember) = &commit.remember
         && let Some(known) = remembered(log, now, remember)?
     {
@@ -99,7 +149,7 @@ fn refusal(log: &Transaction<'_>, now: i64, commit: &Commit) -> rusqlite::Result
         Guard::Held { .. } | Guard::Empty { .. } => None,
     });
     for (stream, expected) in appended.chain(guarded) {
-        let actual = sequence_of(log, stream)?;
+        let actual = streams.sequence_of(stream)?;
         if actual != expected {
             return Ok(Some(CommitError::Conflict { stream: stream.clone(), expected, actual }));
         }
@@ -128,30 +178,8 @@ fn refusal(log: &Transaction<'_>, now: i64, commit: &Commit) -> rusqlite::Result
     rows::refusal(log, &commit.rows)
 }
 
-fn write(log: &Transaction<'_>, commit: &Commit, head: &mut i64, recorded_at: i64) -> rusqlite::Result<()> {
-    let mut insert = log.prepare_cached(
-        "insert into events (position, aggregate_type, aggregate_id, sequence, event_type, event_version,
-                             payload, metadata, event_id, workspace_id, recorded_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-    )?;
-    for append in &commit.appends {
-        for (sequence, event) in (append.expected + 1..).zip(&append.events) {
-            *head += 1;
-            insert.execute(params![
-                *head,
-                append.stream.aggregate_type,
-                append.stream.aggregate_id,
-                sequence,
-                event.event_type,
-                event.event_version,
-                event.payload,
-                event.metadata,
-                event.event_id.to_string(),
-                event.workspace_id.map(|id| id.to_string()),
-                recorded_at,
-            ])?;
-        }
-    }
+/// Everything of a commit that is not an event.
+fn write_beside(log: &Transaction<'_>, commit: &Commit, head: i64) -> rusqlite::Result<()> {
     for claim in &commit.releases {
         log.prepare_cached("delete from claims where scope = ?1 and key = ?2")?.execute([&claim.scope, &claim.key])?;
     }
@@ -168,14 +196,9 @@ fn write(log: &Transaction<'_>, commit: &Commit, head: &mut i64, recorded_at: i6
                  (principal, route, key, fingerprint, outcome, position, expires_at)
              values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
-        .execute(params![key.principal, key.route, key.key, fingerprint, outcome, *head, expires_at])?;
+        .execute(params![key.principal, key.route, key.key, fingerprint, outcome, head, expires_at])?;
     }
     Ok(())
-}
-
-fn sequence_of(log: &Transaction<'_>, stream: &StreamId) -> rusqlite::Result<i64> {
-    log.prepare_cached("select coalesce(max(sequence), 0) from events where aggregate_type = ?1 and aggregate_id = ?2")?
-        .query_row([&stream.aggregate_type, &stream.aggregate_id], |row| row.get(0))
 }
 
 fn holder_of(log: &Transaction<'_>, claim: &Claim) -> rusqlite::Result<Option<StreamId>> {

@@ -2,5 +2,6 @@
 
 mod append;
 mod rows;
+mod writer;
 
-pub(crate) use append::SqliteAppender;
+pub(crate) use writer::SqliteWriter;

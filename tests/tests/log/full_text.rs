@@ -20,6 +20,7 @@ fn notes() -> Arc<Table> {
         columns: vec![column("id"), column("words"), column("doc")],
         key_columns: 1,
         indexes: vec![],
+        written_once: false,
         full_text: Some("words".into()),
     })
 }
