@@ -1,6 +1,7 @@
 //! The desk: where a decision reads aggregates and lays down what is to be committed, all or nothing.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -133,6 +134,30 @@ impl<'a> Desk<'a> {
         A::Error: Into<Refusal>,
     {
         let loaded = self.load::<A>(id).await?;
+        self.let_decide(loaded, command).await
+    }
+
+    /// The same for an aggregate that the command begins, under an id made for it: nothing is read, because the append
+    /// proves that the stream is new.
+    pub async fn begin<A>(&mut self, id: impl Into<Uuid>, command: A::Command) -> Result<Vec<A::Event>, Stop>
+    where
+        A: Entity + 'static,
+        A::Error: Into<Refusal>,
+    {
+        if !self.trust_warm {
+            return self.run::<A>(id, command).await;
+        }
+        // As little proven as warm state.
+        self.used_warm = true;
+        let loaded = Loaded { stream: StreamId::new(A::TYPE, id.into()), state: Arc::new(A::default()), sequence: 0 };
+        self.let_decide(loaded, command).await
+    }
+
+    async fn let_decide<A>(&mut self, loaded: Loaded<A>, command: A::Command) -> Result<Vec<A::Event>, Stop>
+    where
+        A: Entity + 'static,
+        A::Error: Into<Refusal>,
+    {
         let sink = EventSink::default();
         let mut after = A::clone(&loaded.state);
         after.handle(command, &(), &sink).await.map_err(|refusal| Stop::Refused(refusal.into()))?;
@@ -179,8 +204,8 @@ impl<'a> Desk<'a> {
         A: Entity,
         A::Error: Into<Refusal>,
     {
-        let mut state = A::clone(&loaded.state);
-        for event in events {
+        let mut state = Cow::Borrowed(&*loaded.state);
+        for (n, event) in events.iter().enumerate() {
             for demand in state.demands(event) {
                 match demand {
                     Demand::Take { claim, or } => {
@@ -201,13 +226,16 @@ impl<'a> Desk<'a> {
                     }
                 }
             }
-            state.apply(event.clone());
+            // The next event is judged by the state that this one leaves; most decisions make only one.
+            if n + 1 < events.len() {
+                state.to_mut().apply(event.clone());
+            }
         }
     }
 
-    /// The streams that events are laid down for.
-    pub(crate) fn appends_to(&self) -> impl Iterator<Item = &StreamId> {
-        self.commit.appends.iter().map(|append| &append.stream)
+    /// The streams that move on, which others may want to move too. One that begins is nobody else's.
+    pub(crate) fn moves(&self) -> impl Iterator<Item = &StreamId> {
+        self.commit.appends.iter().filter(|append| append.expected > 0).map(|append| &append.stream)
     }
 
     /// Nothing to append and nothing to write: it was already so.

@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use cqrs_es::Aggregate;
 use domain::Entity;
-use store::{CommitError, EventLog, Remember, Remembered, StoreError, StreamId};
+use store::{
+    CommitError, EventLog, NewEvent, Receipt, Remember, Remembered, StoreError, StoredEvent, StreamAppend, StreamId,
+};
 
 use crate::cache::WarmAggregates;
 use crate::desk::Decided;
-use crate::flights::{Flights, Turns};
+use crate::flights::{Flights, Turn, Turns};
 use crate::{CommandError, Context, Decision, Desk, Idempotency, Loaded, Stop};
 
 /// How often a command that others outran is decided anew before its caller is told.
 const ATTEMPTS: usize = 8;
+/// How often a command waits for its turn before it goes ahead and leaves it to the log.
+const PATIENCE: usize = 64;
 
 /// Runs commands against one log.
 pub struct Executor {
@@ -31,6 +35,8 @@ pub struct Done<T> {
     pub position: i64,
     /// Whether it had landed before, under the same key.
     pub replayed: bool,
+    /// Its events as they were recorded, if the decision tells them and this is no repeat.
+    pub recorded: Vec<StoredEvent>,
 }
 
 /// How one attempt ended.
@@ -39,8 +45,8 @@ enum Attempt<T> {
     Done(Done<T>),
     /// Another command moved this stream first.
     Outrun(StreamId),
-    /// Others queue for this stream, and to go ahead of them would outrun them.
-    Queued(StreamId),
+    /// Another command of this node is appending to this stream.
+    Busy(StreamId),
     /// The answer came from warm state and is not yet to be believed.
     Unsure,
 }
@@ -94,21 +100,29 @@ impl Executor {
 
     async fn decide<D: Decision>(&self, context: &Context, decision: &D) -> Result<Done<D::Outcome>, CommandError> {
         let mut trust_warm = true;
-        let mut turn = None;
-        let mut attempts = 0;
-        while attempts < ATTEMPTS {
-            match self.attempt(context, decision, trust_warm, turn.is_some()).await? {
+        let mut turn: Option<Turn> = None;
+        let (mut outrun, mut waited) = (0, 0);
+        while outrun < ATTEMPTS {
+            let held = turn.as_ref().filter(|_| waited <= PATIENCE);
+            match self.attempt(context, decision, trust_warm, held, waited > PATIENCE).await? {
                 Attempt::Done(done) => return Ok(done),
-                Attempt::Unsure => {}
-                Attempt::Queued(stream) => turn = Some(self.turns.wait(&stream).await),
-                Attempt::Outrun(stream) => {
-                    attempts += 1;
-                    // One turn at a time: the one held is given back before the next is waited for.
+                Attempt::Unsure => trust_warm = false,
+                Attempt::Busy(stream) => {
+                    waited += 1;
+                    // One turn is waited for at a time, so that no two commands wait for each other. Whoever had it
+                    // has left the state warm.
                     drop(turn.take());
                     turn = Some(self.turns.wait(&stream).await);
                 }
+                Attempt::Outrun(stream) => {
+                    outrun += 1;
+                    trust_warm = false;
+                    if !turn.as_ref().is_some_and(|it| self.turns.is_on(it, &stream)) {
+                        drop(turn.take());
+                        turn = Some(self.turns.wait(&stream).await);
+                    }
+                }
             }
-            trust_warm = false;
         }
         Err(CommandError::Conflict)
     }
@@ -118,7 +132,8 @@ impl Executor {
         context: &Context,
         decision: &D,
         trust_warm: bool,
-        has_turn: bool,
+        turn: Option<&Turn>,
+        impatient: bool,
     ) -> Result<Attempt<D::Outcome>, CommandError> {
         let mut desk = Desk::new(self, context, trust_warm);
         let outcome = match decision.decide(&mut desk).await {
@@ -134,29 +149,44 @@ impl Executor {
         }
         if desk.is_clear() && context.idempotency.is_none() {
             let position = self.log.head().await?.position;
-            return Ok(Attempt::Done(Done { outcome, position, replayed: false }));
+            return Ok(Attempt::Done(Done { outcome, position, replayed: false, recorded: vec![] }));
         }
-        if !has_turn && let Some(stream) = desk.appends_to().find(|it| self.turns.has_queue(it)) {
-            return Ok(Attempt::Queued(stream.clone()));
+        let mut turns = Vec::new();
+        for stream in desk.moves().filter(|it| !impatient && !turn.is_some_and(|turn| self.turns.is_on(turn, it))) {
+            match self.turns.take(stream) {
+                Some(turn) => turns.push(turn),
+                None => return Ok(Attempt::Busy(stream.clone())),
+            }
         }
-        self.commit(context, desk, outcome).await
+        self.commit(context, desk, outcome, D::TELLS_EVENTS).await
     }
 
-    async fn commit<T>(&self, context: &Context, desk: Desk<'_>, outcome: T) -> Result<Attempt<T>, CommandError>
+    async fn commit<T>(
+        &self,
+        context: &Context,
+        desk: Desk<'_>,
+        outcome: T,
+        tells_events: bool,
+    ) -> Result<Attempt<T>, CommandError>
     where
         T: serde::Serialize + serde::de::DeserializeOwned,
     {
         let (mut commit, states, refusals) = desk.clear();
         commit.remember = context.idempotency.as_ref().map(|it| remember(context, it, &outcome));
+        let told = if tells_events { commit.appends.clone() } else { vec![] };
         match self.log.commit(commit).await {
             Ok(receipt) => {
                 for Decided { stream, state, sequence } in states {
                     self.warm.put(stream, state, sequence);
                 }
-                Ok(Attempt::Done(Done { outcome, position: receipt.last, replayed: false }))
+                let recorded = recorded(told, &receipt);
+                Ok(Attempt::Done(Done { outcome, position: receipt.last, replayed: false, recorded }))
             }
-            Err(CommitError::Conflict { stream, .. }) => {
-                self.warm.forget(&stream);
+            Err(CommitError::Conflict { stream, expected, actual }) => {
+                // What is warm is behind and catches up; ahead it can only be of another life of the log.
+                if actual < expected {
+                    self.warm.forget(&stream);
+                }
                 Ok(Attempt::Outrun(stream))
             }
             Err(CommitError::KeyUsed(known)) => match &context.idempotency {
@@ -177,18 +207,39 @@ impl Executor {
 
     /// An aggregate as the log has it now; kept warm for the next command.
     pub(crate) async fn load<A: Entity + 'static>(&self, stream: StreamId) -> Result<Loaded<A>, StoreError> {
-        let events = self.log.read_stream(&stream, 1, None).await?;
-        let sequence = events.last().map_or(0, |event| event.sequence);
-        let mut state = A::default();
+        // What is warm is true as far as it goes, so only what came after is read.
+        let (mut state, mut sequence) = self.warm.get::<A>(&stream).unwrap_or_default();
+        let events = self.log.read_stream(&stream, sequence + 1, None).await?;
         for event in events {
             let decoded =
                 domain::decode::<<A as Aggregate>::Event>(&event.event_type, &event.event_version, &event.payload);
-            state.apply(decoded.map_err(|e| StoreError::Damaged(format!("position {}: {e}", event.position)))?);
+            let decoded = decoded.map_err(|e| StoreError::Damaged(format!("position {}: {e}", event.position)))?;
+            Arc::make_mut(&mut state).apply(decoded);
+            sequence = event.sequence;
         }
-        let state = Arc::new(state);
         self.warm.put(stream.clone(), state.clone(), sequence);
         Ok(Loaded { stream, state, sequence })
     }
+}
+
+/// The events of a commit as the log has them: their positions follow one another in the order of the commit.
+fn recorded(appends: Vec<StreamAppend>, receipt: &Receipt) -> Vec<StoredEvent> {
+    let events = appends.into_iter().flat_map(|StreamAppend { stream, expected, events }| {
+        (expected + 1..).zip(events).map(move |(sequence, event)| (stream.clone(), sequence, event))
+    });
+    let stored = |(position, (stream, sequence, it)): (i64, (StreamId, i64, NewEvent))| StoredEvent {
+        position,
+        stream,
+        sequence,
+        event_type: it.event_type,
+        event_version: it.event_version,
+        payload: it.payload,
+        metadata: it.metadata,
+        event_id: it.event_id,
+        workspace_id: it.workspace_id,
+        recorded_at: receipt.recorded_at,
+    };
+    (receipt.first..).zip(events).map(stored).collect()
 }
 
 fn remember<T: serde::Serialize>(context: &Context, idempotency: &Idempotency, outcome: &T) -> Remember {
@@ -210,5 +261,5 @@ fn replay<T: serde::de::DeserializeOwned>(
     }
     let outcome = serde_json::from_str(&known.outcome)
         .map_err(|e| CommandError::Fault(format!("a remembered outcome cannot be read: {e}")))?;
-    Ok(Done { outcome, position: known.position, replayed: true })
+    Ok(Done { outcome, position: known.position, replayed: true, recorded: vec![] })
 }

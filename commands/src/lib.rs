@@ -4,7 +4,7 @@
 //! what is to be committed. The [`Executor`] runs it: from warm aggregates first, from fresh ones before it refuses
 //! anything, again when another command was faster, and never twice under one key.
 //!
-//! Commands on one stream need no file here: [`On`] runs them as they are. The folders hold those that span streams.
+//! Commands on one stream need no file here: [`On`] and [`New`] run them as they are. The folders hold those that span streams.
 
 pub mod agent;
 pub mod github;
@@ -24,7 +24,7 @@ mod executor;
 mod flights;
 
 pub use context::{Actor, Context, Idempotency};
-pub use decision::{Decision, On};
+pub use decision::{Decision, New, On};
 pub use desk::{Desk, Loaded};
 pub use error::{CommandError, Refusal, Stop};
 pub use executor::{Done, Executor};

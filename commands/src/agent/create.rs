@@ -41,7 +41,7 @@ impl Decision for CreateAgent {
         if let Some(supervisor) = asked.supervisor_agent_id {
             rely_on_supervisor(desk, asked.workspace_id, supervisor).await?;
         }
-        desk.run::<Agent>(asked.agent_id.0, AgentCommand::Create(asked.clone())).await?;
+        desk.begin::<Agent>(asked.agent_id.0, AgentCommand::Create(asked.clone())).await?;
         desk.write(RowChange::IssueCredential(Credential {
             credential_id: asked.credential_id.0,
             agent_id: asked.agent_id.0,

@@ -28,7 +28,7 @@ impl Decision for CreateProject {
         // A workspace deleted meanwhile must not gain a project.
         desk.rely_on(&workspace);
         let project_id = self.project.project_id;
-        desk.run::<Project>(project_id.0, ProjectCommand::Create(self.project.clone())).await?;
+        desk.begin::<Project>(project_id.0, ProjectCommand::Create(self.project.clone())).await?;
         Ok(project_id)
     }
 }

@@ -22,6 +22,8 @@ pub struct Publish {
 impl Decision for Publish {
     type Outcome = SessionId;
 
+    const TELLS_EVENTS: bool = true;
+
     fn name(&self) -> &'static str {
         "event.publish"
     }

@@ -54,7 +54,7 @@ impl Decision for StartSession {
             delivered_up_to: self.delivered_up_to,
             now: desk.now(),
         };
-        desk.run::<Session>(self.session_id.0, SessionCommand::Start(start)).await?;
+        desk.begin::<Session>(self.session_id.0, SessionCommand::Start(start)).await?;
         Ok(self.session_id)
     }
 }

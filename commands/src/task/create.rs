@@ -60,7 +60,7 @@ impl Decision for CreateTask {
             metadata: asked.metadata,
             now: desk.now(),
         };
-        desk.run::<Task>(self.task_id.0, TaskCommand::Create(create)).await?;
+        desk.begin::<Task>(self.task_id.0, TaskCommand::Create(create)).await?;
         Ok(self.task_id)
     }
 }

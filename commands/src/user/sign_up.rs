@@ -24,7 +24,7 @@ impl Decision for SignUp {
     async fn decide(&self, desk: &mut Desk<'_>) -> Result<(), Stop> {
         let user_id = self.account.user_id;
         let sign_up = user::SignUp { user_id: user_id.into(), now: desk.now() };
-        desk.run::<User>(user_id, UserCommand::SignUp(sign_up)).await?;
+        desk.begin::<User>(user_id, UserCommand::SignUp(sign_up)).await?;
         desk.write(RowChange::AddAccount(self.account.clone()));
         desk.write(RowChange::AddSession(self.session.clone()));
         Ok(())

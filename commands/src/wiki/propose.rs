@@ -47,7 +47,7 @@ impl Decision for ProposeEntry {
             rely_on_project(desk, asked.workspace_id, asked.project_id).await?;
         }
         let entry_id = asked.entry_id;
-        desk.run::<WikiEntry>(entry_id.0, WikiCommand::Propose(asked)).await?;
+        desk.begin::<WikiEntry>(entry_id.0, WikiCommand::Propose(asked)).await?;
         Ok(entry_id)
     }
 }

@@ -57,7 +57,7 @@ impl Decision for ProposeNextVersion {
             tags: self.tags.clone(),
             now: self.now,
         };
-        desk.run::<WikiEntry>(self.entry_id.0, WikiCommand::ProposeNext(Box::new(propose))).await?;
+        desk.begin::<WikiEntry>(self.entry_id.0, WikiCommand::ProposeNext(Box::new(propose))).await?;
         Ok(self.entry_id)
     }
 }
