@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use store::{StoredEvent, StreamId};
+use store::{Page, StoredEvent, StreamId};
 
 use crate::rows::Changes;
 use crate::{Fact, FoldError, Poison, Projection, Record, RowKey, Rows};
@@ -45,13 +46,28 @@ pub(crate) enum OnPoison {
     Skip,
 }
 
+/// Events of a stretch of the log, decoded once for every projection that folds them.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    facts: Vec<Result<Fact, Poison>>,
+    /// The position up to which the log was read.
+    last: i64,
+}
+
+impl Decoded {
+    /// Decodes a page; `None` when the log had nothing more.
+    pub(crate) fn of(page: Page) -> Option<Self> {
+        Some(Self { last: page.last?, facts: page.events.into_iter().map(Fact::read).collect() })
+    }
+}
+
 /// Events on their way into rows.
 pub(crate) struct Batch {
-    facts: Vec<Result<Fact, Poison>>,
+    decoded: Arc<Decoded>,
+    /// Which of them the projection folds.
+    chosen: Vec<usize>,
     /// How many events wait in parked streams.
     held: BTreeMap<StreamId, i64>,
-    /// The position of the last event that was read.
-    last: i64,
 }
 
 /// What became of a batch.
@@ -69,27 +85,40 @@ pub(crate) struct Folded {
 }
 
 impl Batch {
-    /// Decodes what the projection reads and nobody left out; `None` of no events.
+    /// What the projection reads and nobody left out; `None` of no events.
     pub(crate) fn read(projection: &dyn Projection, events: Vec<StoredEvent>, left_out: &LeftOut) -> Option<Self> {
-        let last = events.last()?.position;
         let reads = projection.reads();
-        let mut batch = Self { facts: Vec::with_capacity(events.len()), held: BTreeMap::new(), last };
-        for event in events {
-            if !reads.includes(&event.stream.aggregate_type) || left_out.skipped.contains(&event.position) {
+        let last = events.last().map(|event| event.position);
+        let events = events.into_iter().filter(|event| reads.includes(&event.stream.aggregate_type)).collect();
+        let decoded = Decoded::of(Page { events, last })?;
+        Some(Self::of(projection, Arc::new(decoded), left_out))
+    }
+
+    /// What the projection reads and nobody left out.
+    pub(crate) fn of(projection: &dyn Projection, decoded: Arc<Decoded>, left_out: &LeftOut) -> Self {
+        let reads = projection.reads();
+        let (mut chosen, mut held) = (Vec::new(), BTreeMap::new());
+        for (n, item) in decoded.facts.iter().enumerate() {
+            let (position, stream) = place(item);
+            if !reads.includes(&stream.aggregate_type) || left_out.skipped.contains(&position) {
                 continue;
             }
-            if left_out.parked.get(&event.stream).is_some_and(|from| event.position >= *from) {
-                *batch.held.entry(event.stream).or_default() += 1;
+            if left_out.parked.get(stream).is_some_and(|from| position >= *from) {
+                *held.entry(stream.clone()).or_default() += 1;
                 continue;
             }
-            batch.facts.push(Fact::read(event));
+            chosen.push(n);
         }
-        Some(batch)
+        Self { decoded, chosen, held }
     }
 
     /// The rows to load before the batch is folded.
     pub(crate) fn touches(&self, projection: &dyn Projection) -> HashSet<RowKey> {
-        self.facts.iter().flatten().flat_map(|fact| projection.touches(fact)).collect()
+        self.items().flatten().flat_map(|fact| projection.touches(fact)).collect()
+    }
+
+    fn items(&self) -> impl Iterator<Item = &Result<Fact, Poison>> {
+        self.chosen.iter().map(|n| &self.decoded.facts[*n])
     }
 
     /// Folds the batch into the rows it touches.
@@ -99,7 +128,7 @@ impl Batch {
         mut rows: Rows,
         on_poison: OnPoison,
     ) -> Result<Folded, FoldError> {
-        let mut poison: Vec<Poison> = self.facts.iter().filter_map(|item| item.as_ref().err().cloned()).collect();
+        let mut poison: Vec<Poison> = self.items().filter_map(|item| item.as_ref().err().cloned()).collect();
         // A fact that fails halfway leaves its mark on rows, so everything is folded again without it. That is rare.
         let (applied, held) = loop {
             match self.attempt(projection, &mut rows, on_poison, &poison) {
@@ -111,7 +140,7 @@ impl Batch {
         // Only the first of a parked stream matters, and nothing after the first where a rebuild stops.
         poison.sort_by_key(|it| it.position);
         let mut streams = HashSet::new();
-        let mut upto = self.last;
+        let mut upto = self.decoded.last;
         match on_poison {
             OnPoison::Park => poison.retain(|it| streams.insert(it.stream.clone())),
             OnPoison::Stop => {
@@ -135,11 +164,8 @@ impl Batch {
         let mut applied = 0;
         let known: HashSet<i64> = poison.iter().map(|it| it.position).collect();
         let mut parked: HashSet<&StreamId> = HashSet::new();
-        for item in &self.facts {
-            let (position, stream) = match item {
-                Ok(fact) => (fact.position, &fact.stream),
-                Err(poison) => (poison.position, &poison.stream),
-            };
+        for item in self.items() {
+            let (position, stream) = place(item);
             let is_poison = known.contains(&position);
             match on_poison {
                 OnPoison::Stop if is_poison => break,
@@ -156,6 +182,14 @@ impl Batch {
             applied += 1;
         }
         Ok((applied, held))
+    }
+}
+
+/// Where an event is, whether it could be decoded or not.
+fn place(item: &Result<Fact, Poison>) -> (i64, &StreamId) {
+    match item {
+        Ok(fact) => (fact.position, &fact.stream),
+        Err(poison) => (poison.position, &poison.stream),
     }
 }
 

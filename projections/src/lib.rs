@@ -15,12 +15,14 @@
 //! - **Rows and checkpoint change in one transaction**, and only from the revision that was read.
 //! - **Everything here can be thrown away**: the log makes it again.
 
+mod bulk;
 mod compare;
 mod engine;
 #[cfg(test)]
 mod examples;
 mod fact;
 mod fold;
+mod known;
 mod lease;
 mod projection;
 mod query;
@@ -30,6 +32,7 @@ mod schema;
 mod status;
 mod worker;
 
+pub mod agent_profile;
 pub mod agents;
 pub mod offline;
 pub mod parking;

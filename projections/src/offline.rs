@@ -6,6 +6,7 @@ use std::sync::Arc;
 use store::sql::{Database, Outcome, Query, Row};
 use store::{EventLog, StoreError};
 
+use crate::bulk::{self, Loading};
 pub use crate::compare::Difference;
 use crate::compare::{self, Suspects, difference};
 use crate::fold::{Batch, LeftOut, OnPoison};
@@ -100,8 +101,40 @@ pub async fn rebuild(
     projection: &Arc<dyn Projection>,
     progress: Progress<'_>,
 ) -> Result<RebuildReport, OfflineError> {
-    let projection = &**projection;
-    let mut builds = registry::builds(views, projection.name()).await?;
+    let mut reports = rebuild_together(log, views, std::slice::from_ref(projection), progress).await?;
+    reports.pop().unwrap_or_else(|| Err(OfflineError::NotServed(projection.name().to_owned())))
+}
+
+/// Builds projections anew from one pass over the log, compares each with what is served and then lets it take over.
+/// One that cannot be built does not keep the others: there is a report, or a reason, for each.
+pub async fn rebuild_together(
+    log: &EventLog,
+    views: &Database,
+    projections: &[Arc<dyn Projection>],
+    progress: Progress<'_>,
+) -> Result<Vec<Result<RebuildReport, OfflineError>>, StoreError> {
+    let mut reports = Vec::with_capacity(projections.len());
+    let mut loadings = Vec::with_capacity(projections.len());
+    for (n, projection) in projections.iter().enumerate() {
+        match begin(log, views, projection).await {
+            Ok(loading) => loadings.push((n, loading)),
+            Err(reason) => reports.push((n, Err(reason))),
+        }
+    }
+    let head = log.head().await?.position;
+    let (numbers, mut loadings): (Vec<usize>, Vec<Loading>) = loadings.into_iter().unzip();
+    let fed = bulk::feed(log, &mut loadings, |at| progress(at, head.max(at))).await?;
+    for ((n, loading), fed) in numbers.into_iter().zip(loadings).zip(fed) {
+        reports.push((n, conclude(log, views, loading, fed).await));
+    }
+    reports.sort_by_key(|(n, _)| *n);
+    Ok(reports.into_iter().map(|(_, report)| report).collect())
+}
+
+/// Makes the tables of a new build.
+async fn begin(log: &EventLog, views: &Database, shared: &Arc<dyn Projection>) -> Result<Loading, OfflineError> {
+    let projection = &**shared;
+    let builds = registry::builds(views, projection.name()).await?;
     let is_new = builds.iter().any(|it| it.serving && it.version != projection.version());
     if is_new && lease::owner(views, projection.name(), projection.version()).await?.is_some() {
         return Err(OfflineError::InProgress(projection.name().to_owned()));
@@ -110,34 +143,39 @@ pub async fn rebuild(
     for old in builds.iter().filter(|it| !it.serving && it.version == projection.version()) {
         old.discard(views).await?;
     }
-    let mut build = Build::plan(projection, &builds, log.head().await?.epoch);
-    let replaced = || OfflineError::Replaced(projection.name().to_owned());
+    let build = Build::plan(projection, &builds, log.head().await?.epoch);
     if build.create(projection, views).await? == Outcome::Unexpected {
-        return Err(replaced());
+        return Err(OfflineError::Replaced(projection.name().to_owned()));
     }
-    let tables = build.tables(projection, views);
-    let left_out = registry::left_out(views, &build).await?;
+    Ok(Loading::take_up(shared.clone(), build, views).await?)
+}
+
+/// Gives a build that was fed its indexes, compares it and lets it take over.
+async fn conclude(
+    log: &EventLog,
+    views: &Database,
+    mut loading: Loading,
+    mut fed: bulk::Fed,
+) -> Result<RebuildReport, OfflineError> {
+    let shared = loading.projection.clone();
+    let projection = &*shared;
+    let replaced = || OfflineError::Replaced(projection.name().to_owned());
     loop {
-        let head = log.head().await?.position;
-        while let Some(batch) = Batch::read(projection, log.read_all(build.checkpoint, BATCH).await?, &left_out) {
-            let rows = tables.load(batch.touches(projection)).await?;
-            let folded = batch.fold(projection, rows, OnPoison::Stop).map_err(|e| StoreError::Failed(e.to_string()))?;
-            if let Some(poison) = folded.poison.first() {
-                let poison = poison.clone();
-                build.discard(views).await?;
-                return Err(poison.into());
-            }
-            if build.advance(&tables, folded).await? == Outcome::Unexpected {
-                return Err(replaced());
-            }
-            progress(build.checkpoint, head.max(build.checkpoint));
+        if let Some(poison) = loading.poison.take() {
+            loading.build.discard(views).await?;
+            return Err(poison.into());
         }
-        builds = registry::builds(views, projection.name()).await?;
+        if fed? == Outcome::Unexpected {
+            return Err(replaced());
+        }
+        let build = &mut loading.build;
+        build.finish(projection, views).await?;
+        let builds = registry::builds(views, projection.name()).await?;
         let old = builds.iter().find(|it| it.serving);
         let compared = match old {
-            Some(old) if is_comparable(old, &build) => {
-                let served = old.tables(projection, views);
-                Some(compare_still(projection, old, &served, &tables, views).await?)
+            Some(old) if is_comparable(old, build) => {
+                let (served, rebuilt) = (old.tables(projection, views), build.tables(projection, views));
+                Some(compare_still(projection, old, &served, &rebuilt, views).await?)
             }
             Some(_) | None => None,
         };
@@ -146,7 +184,7 @@ pub async fn rebuild(
             for old in builds.iter().filter(|it| it.state == BuildState::Retired) {
                 old.discard(views).await?;
             }
-            let (projection, version) = (build.name, build.version);
+            let (projection, version) = (build.name.clone(), build.version);
             return Ok(RebuildReport { projection, version, position: build.checkpoint, compared });
         }
         // An engine has moved on what is served: catch up with it.
@@ -154,6 +192,8 @@ pub async fn rebuild(
         if !now.iter().any(|it| it.build == build.build && it.revision == build.revision) {
             return Err(replaced());
         }
+        let again = bulk::feed(log, std::slice::from_mut(&mut loading), |_| {}).await?.pop();
+        fed = again.unwrap_or(Ok(Outcome::Done));
     }
 }
 
@@ -226,7 +266,7 @@ struct Scratch<'a> {
 impl<'a> Scratch<'a> {
     async fn new(projection: &'a dyn Projection, left_out: LeftOut) -> Result<Self, StoreError> {
         let tables = Tables::of(projection, Database::in_memory()?, str::to_owned);
-        tables.database.transact(tables.create().collect()).await?;
+        tables.database.transact(tables.create().chain(tables.create_keys()).collect()).await?;
         Ok(Self { projection, tables, checkpoint: 0, left_out })
     }
 
@@ -275,7 +315,7 @@ async fn compare_still(
     rebuilt: &Tables,
     views: &Database,
 ) -> Result<VerifyReport, OfflineError> {
-    let (rows_compared, suspects): (u64, Suspects) = compare::suspects(served, rebuilt).await?;
+    let (rows_compared, suspects): (u64, Suspects) = compare::suspects_within(served, rebuilt).await?;
     let mut report = VerifyReport {
         projection: projection.name().to_owned(),
         version: old.version,

@@ -47,6 +47,14 @@ impl Reads {
             Self::Only(kinds) => kinds.contains(&aggregate_type),
         }
     }
+
+    /// The kinds to ask the log for; all of them without a list.
+    pub(crate) fn kinds(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Everything => None,
+            Self::Only(kinds) => Some(kinds),
+        }
+    }
 }
 
 /// Why a fact could not be folded.

@@ -170,10 +170,30 @@ impl Build {
         let mut statements = vec![Statement::Expect { query: insert, rows: 1 }];
         statements.extend(tables.create());
         if self.serving {
+            statements.extend(tables.create_keys());
             statements.extend(tables.create_indexes());
             statements.extend(tables.show());
         }
         views.transact(statements).await
+    }
+
+    /// Makes the keys and indexes that a build is filled without. Does nothing the second time.
+    pub(crate) async fn finish(&self, projection: &dyn Projection, views: &Database) -> Result<(), StoreError> {
+        let tables = self.tables(projection, views);
+        let mut statements = Vec::new();
+        if let Database::Postgres(_) = views {
+            // Indexes of a long log take longer than any statement of a request may, and room to sort in.
+            statements.push(Query::new("set local statement_timeout = 0").into());
+            statements.push(Query::new("set local maintenance_work_mem = '256MB'").into());
+        }
+        statements.extend(tables.create_keys());
+        statements.extend(tables.create_indexes());
+        if let Database::Postgres(_) = views {
+            // Nothing is known yet of what is in them, and queries come at once.
+            statements.extend(self.tables.iter().map(|it| Query::new(format!("analyze {}", self.physical(it))).into()));
+        }
+        // In a transaction of their own: a swap that comes too late is tried again.
+        views.transact(statements).await.map(drop)
     }
 
     /// Moves the build on by what was folded, in one transaction; `Unexpected` when another engine was first.
@@ -217,7 +237,8 @@ impl Build {
         Ok(outcome)
     }
 
-    /// Takes over from the build that serves, if that is not ahead; queries see either one or the other.
+    /// Takes over from the build that serves, if that is not ahead; queries see either one or the other. The build
+    /// must be [finished](Self::finish).
     pub(crate) async fn take_over(
         &mut self,
         projection: &dyn Projection,
@@ -225,13 +246,6 @@ impl Build {
         views: &Database,
     ) -> Result<Outcome, StoreError> {
         let tables = self.tables(projection, views);
-        let mut indexes: Vec<Statement> = tables.create_indexes().collect();
-        if let Database::Postgres(_) = views {
-            // Indexes of a long log take longer than any statement of a request may.
-            indexes.insert(0, Query::new("set local statement_timeout = 0").into());
-        }
-        // In a transaction of their own: a swap that comes too late is tried again, and must not make them anew.
-        views.transact(indexes).await?;
         let mut statements = Vec::new();
         if let Some(old) = serving {
             let retire = Query::new(

@@ -1,6 +1,7 @@
 //! Rows in memory while a batch is folded: loaded once, changed by facts, written back once.
 
 use std::any::Any;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -30,12 +31,46 @@ pub trait Record: Serialize + DeserializeOwned + Send + 'static {
 pub struct Key(pub Vec<KeyPart>);
 
 /// One column of a key.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum KeyPart {
     /// A number.
     Int(i64),
-    /// Text or an id.
+    /// An id, which costs less to make and to compare than the text that is stored.
+    Id(Uuid),
+    /// Text that is no id; see [`KeyPart::text`].
     Text(String),
+}
+
+impl KeyPart {
+    /// Text, or the id that it is.
+    pub fn text(text: String) -> Self {
+        let mut written = Uuid::encode_buffer();
+        match Uuid::try_parse(&text) {
+            Ok(id) if *id.hyphenated().encode_lower(&mut written) == *text => Self::Id(id),
+            Ok(_) | Err(_) => Self::Text(text),
+        }
+    }
+}
+
+/// As both databases sort what is stored.
+impl Ord for KeyPart {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Int(one), Self::Int(other)) => one.cmp(other),
+            (Self::Id(one), Self::Id(other)) => one.cmp(other),
+            (Self::Text(one), Self::Text(other)) => one.cmp(other),
+            (Self::Id(one), Self::Text(other)) => one.to_string().cmp(other),
+            (Self::Text(one), Self::Id(other)) => one.cmp(&other.to_string()),
+            (Self::Int(_), Self::Id(_) | Self::Text(_)) => Ordering::Less,
+            (Self::Id(_) | Self::Text(_), Self::Int(_)) => Ordering::Greater,
+        }
+    }
+}
+
+impl PartialOrd for KeyPart {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// A key and the table it is a key of.
@@ -58,7 +93,9 @@ pub struct Rows {
 /// What a batch does to tables.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Changes {
-    /// Whole rows to write, by table.
+    /// Whole rows that were looked for and are not there yet, by table.
+    pub(crate) inserts: BTreeMap<&'static str, Vec<Vec<Value>>>,
+    /// Whole rows to write over what there may be, by table.
     pub(crate) writes: BTreeMap<&'static str, Vec<Vec<Value>>>,
     /// Keys to remove, by table.
     pub(crate) removals: BTreeMap<&'static str, Vec<Vec<Value>>>,
@@ -93,7 +130,11 @@ impl<R: Record> Kept for R {
     fn values(&self) -> Result<Vec<Value>, FoldError> {
         let key = self.key();
         let unreadable = |e: serde_json::Error| FoldError::Unreadable(R::TABLE, key.to_string(), e.to_string());
-        let doc = serde_json::to_string(self).map_err(unreadable)?;
+        // Large enough for nearly every record: it grows without being copied.
+        let mut doc = Vec::with_capacity(1024);
+        serde_json::to_writer(&mut doc, self).map_err(unreadable)?;
+        let doc =
+            String::from_utf8(doc).map_err(|e| FoldError::Unreadable(R::TABLE, key.to_string(), e.to_string()))?;
         let mut values = key.values();
         values.extend(self.columns());
         values.push(Value::Text(doc));
@@ -109,14 +150,16 @@ impl Rows {
 
     /// The row, if it exists.
     pub fn get<R: Record>(&mut self, key: impl Into<Key>) -> Result<Option<&R>, FoldError> {
-        Ok(self.row::<R>(key.into())?.map(|(row, _)| &*row))
+        Ok(self.row::<R>(&RowKey::of::<R>(key))?.map(|(row, _)| &*row))
     }
 
     /// Changes a row that an earlier fact has made.
     pub fn update<R: Record>(&mut self, key: impl Into<Key>, change: impl FnOnce(&mut R)) -> Result<(), FoldError> {
-        let key = key.into();
-        let name = key.to_string();
-        let (row, changed) = self.row::<R>(key)?.ok_or(FoldError::NoRow(R::TABLE, name))?;
+        let key = RowKey::of::<R>(key);
+        let (row, changed) = match self.row::<R>(&key)? {
+            Some(found) => found,
+            None => return Err(FoldError::NoRow(R::TABLE, key.key.to_string())),
+        };
         change(row);
         *changed = true;
         Ok(())
@@ -154,7 +197,9 @@ impl Rows {
             match &slot.now {
                 Now::Is { row, changed: true } => {
                     let values = row.values()?.into_iter().map(storable).collect();
-                    changes.writes.entry(at.table).or_default().push(values);
+                    let is_new = slot.loaded && slot.stored.is_none();
+                    let rows = if is_new { &mut changes.inserts } else { &mut changes.writes };
+                    rows.entry(at.table).or_default().push(values);
                 }
                 Now::Gone => changes.removals.entry(at.table).or_default().push(at.key.values()),
                 Now::Is { changed: false, .. } | Now::AsStored => {}
@@ -167,12 +212,11 @@ impl Rows {
         self.slots.entry(RowKey { table: R::TABLE, key }).or_default()
     }
 
-    fn row<R: Record>(&mut self, key: Key) -> Result<Option<(&mut R, &mut bool)>, FoldError> {
-        let name = key.to_string();
-        let unreadable = |reason: String| FoldError::Unreadable(R::TABLE, name.clone(), reason);
+    fn row<R: Record>(&mut self, key: &RowKey) -> Result<Option<(&mut R, &mut bool)>, FoldError> {
+        let unreadable = |reason: String| FoldError::Unreadable(R::TABLE, key.key.to_string(), reason);
         let complete = self.complete;
-        let Some(slot) = self.slots.get_mut(&RowKey { table: R::TABLE, key }) else {
-            return if complete { Ok(None) } else { Err(FoldError::Undeclared(R::TABLE, name)) };
+        let Some(slot) = self.slots.get_mut(key) else {
+            return if complete { Ok(None) } else { Err(FoldError::Undeclared(R::TABLE, key.key.to_string())) };
         };
         if let (Now::AsStored, Some(doc)) = (&slot.now, &slot.stored) {
             let row: R = serde_json::from_str(doc).map_err(|e| unreadable(e.to_string()))?;
@@ -195,6 +239,7 @@ impl Key {
     pub(crate) fn values(&self) -> Vec<Value> {
         let value = |part: &KeyPart| match part {
             KeyPart::Int(it) => Value::Int(*it),
+            KeyPart::Id(it) => (*it).into(),
             KeyPart::Text(it) => Value::Text(it.clone()),
         };
         self.0.iter().map(value).collect()
@@ -204,7 +249,7 @@ impl Key {
     pub(crate) fn from_values(values: &[Value]) -> Option<Self> {
         let part = |value: &Value| match value {
             Value::Int(it) => Some(KeyPart::Int(*it)),
-            Value::Text(it) => Some(KeyPart::Text(it.clone())),
+            Value::Text(it) => Some(KeyPart::text(it.clone())),
             Value::Null | Value::Real(_) | Value::Bytes(_) => None,
         };
         values.iter().map(part).collect::<Option<_>>().map(Self)
@@ -217,6 +262,7 @@ impl fmt::Display for Key {
             f.write_str(if n == 0 { "" } else { "/" })?;
             match part {
                 KeyPart::Int(it) => write!(f, "{it}")?,
+                KeyPart::Id(it) => write!(f, "{it}")?,
                 KeyPart::Text(it) => f.write_str(it)?,
             }
         }
@@ -239,7 +285,7 @@ impl From<i64> for Key {
 
 impl From<Uuid> for Key {
     fn from(it: Uuid) -> Self {
-        Self(vec![KeyPart::Text(it.to_string())])
+        Self(vec![KeyPart::Id(it)])
     }
 }
 

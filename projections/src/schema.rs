@@ -18,7 +18,14 @@ pub struct Describe(Table);
 impl Describe {
     /// A table by the name that queries use.
     pub fn table(name: &str) -> Self {
-        Self(Table { name: name.to_owned(), columns: Vec::new(), key_columns: 0, indexes: Vec::new(), full_text: None })
+        Self(Table {
+            name: name.to_owned(),
+            columns: Vec::new(),
+            key_columns: 0,
+            written_once: false,
+            indexes: Vec::new(),
+            full_text: None,
+        })
     }
 
     /// A column of the key; these come first.
@@ -35,6 +42,12 @@ impl Describe {
     /// A column that a row may leave empty.
     pub fn optional(self, name: &str, holds: Holds) -> Self {
         self.column(name, holds, false)
+    }
+
+    /// Says that each row is written once, by the fact whose position is part of its key. The fold may not read it.
+    pub fn written_once(mut self) -> Self {
+        self.0.written_once = true;
+        self
     }
 
     /// Columns to find and sort rows by.
@@ -84,9 +97,14 @@ impl Tables {
         self.by_name.iter().map(|(name, table)| (name.as_str(), table))
     }
 
-    /// Makes the tables, without their indexes.
+    /// Makes the tables, without their indexes, and without keys where they can come later.
     pub(crate) fn create(&self) -> impl Iterator<Item = Statement> {
         self.by_name.values().map(|table| Statement::CreateTable(table.clone()))
+    }
+
+    /// Makes the keys that tables were made without.
+    pub(crate) fn create_keys(&self) -> impl Iterator<Item = Statement> {
+        self.by_name.values().map(|table| Statement::CreateKey(table.clone()))
     }
 
     /// Makes the indexes.
@@ -101,8 +119,14 @@ impl Tables {
 
     /// Loads the rows that a batch touches, and remembers of the others that they do not exist.
     pub(crate) async fn load(&self, keys: HashSet<RowKey>) -> Result<Rows, StoreError> {
-        let mut wanted: BTreeMap<&'static str, Vec<Key>> = BTreeMap::new();
         let mut rows = Rows::default();
+        self.load_into(&mut rows, keys).await?;
+        Ok(rows)
+    }
+
+    /// Loads more rows, and remembers of the others that they do not exist.
+    pub(crate) async fn load_into(&self, rows: &mut Rows, keys: HashSet<RowKey>) -> Result<(), StoreError> {
+        let mut wanted: BTreeMap<&'static str, Vec<Key>> = BTreeMap::new();
         for row in keys {
             wanted.entry(row.table).or_default().push(row.key.clone());
             rows.load(row, None);
@@ -115,7 +139,7 @@ impl Tables {
                 rows.load(RowKey { table: name, key }, Some(doc));
             }
         }
-        Ok(rows)
+        Ok(())
     }
 
     /// Whole rows, by their keys.
@@ -135,8 +159,14 @@ impl Tables {
         for (name, keys) in changes.removals {
             statements.push(Statement::Delete { table: self.table(name)?.clone(), keys });
         }
+        for (name, rows) in changes.inserts {
+            statements.push(Statement::Insert { table: self.table(name)?.clone(), rows });
+        }
         for (name, rows) in changes.writes {
-            statements.push(Statement::Upsert { table: self.table(name)?.clone(), rows });
+            let table = self.table(name)?.clone();
+            let write =
+                if table.written_once { Statement::Insert { table, rows } } else { Statement::Upsert { table, rows } };
+            statements.push(write);
         }
         Ok(statements)
     }
@@ -181,6 +211,43 @@ pub(crate) fn page(table: &Table, after: Option<&Key>, limit: i64) -> Query {
     let mut query = Query::new(sql);
     query.params = params;
     query.bind(limit)
+}
+
+/// The question for the keys of rows that are not the same in two tables of one database.
+pub(crate) fn differing(old: &Table, new: &Table) -> String {
+    let key = |of: &str| new.key().iter().map(|it| format!("{of}.{}", it.name)).collect::<Vec<_>>().join(", ");
+    let differs: Vec<String> =
+        new.values().iter().map(|it| format!("new.{0} is distinct from old.{0}", it.name)).collect();
+    format!(
+        "select {new_key} from {new_name} new left join {old_name} old on {same}
+         where old.{first} is null or {differs}
+         union all
+         select {old_key} from {old_name} old
+         where not exists (select 1 from {new_name} new where {same})",
+        new_key = key("new"),
+        old_key = key("old"),
+        new_name = new.name,
+        old_name = old.name,
+        same = same_key(new),
+        first = new.columns[0].name,
+        differs = differs.join(" or "),
+    )
+}
+
+/// The question how many rows two tables of one database have, the same key counted once.
+pub(crate) fn count_both(old: &Table, new: &Table) -> String {
+    format!(
+        "select (select count(*) from {new_name})
+              + (select count(*) from {old_name} old where not exists (select 1 from {new_name} new where {same}))",
+        new_name = new.name,
+        old_name = old.name,
+        same = same_key(new),
+    )
+}
+
+fn same_key(table: &Table) -> String {
+    let same: Vec<String> = table.key().iter().map(|it| format!("new.{0} = old.{0}", it.name)).collect();
+    same.join(" and ")
 }
 
 /// The key of a whole row.

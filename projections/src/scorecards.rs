@@ -238,6 +238,7 @@ impl Projection for Scorecards {
             .index(&["agent_id", "position"]);
         let trust = Describe::table(TrustView::TABLE)
             .key("position", Holds::Int)
+            .written_once()
             .required("agent_id", Holds::Text)
             .required("happened_at", Holds::Int)
             .index(&["agent_id", "position"]);

@@ -7,8 +7,9 @@ use store::sql::{Database, Outcome};
 use store::{EventLog, StoreError};
 use tokio::sync::watch;
 
+use crate::bulk::{Feed, Loading};
 use crate::engine::Settings;
-use crate::fold::{Batch, LeftOut, OnPoison};
+use crate::fold::{Batch, Decoded, LeftOut, OnPoison};
 use crate::lease::{self, Lease};
 use crate::registry::{self, Build, BuildState};
 use crate::schema::Tables;
@@ -16,8 +17,6 @@ use crate::{Poison, Projection};
 
 /// A worker that is this many batches behind reads larger ones.
 const FAR_BEHIND: usize = 4;
-/// How much larger.
-const LARGER: usize = 5;
 /// How long a worker rests after a fault: at first, and at most.
 const REST: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
@@ -38,6 +37,7 @@ pub(crate) struct Worker {
     pub(crate) views: Database,
     pub(crate) projection: Arc<dyn Projection>,
     pub(crate) batch: usize,
+    catch_up: usize,
     lease: Lease,
     progress: watch::Sender<Progress>,
     head: watch::Receiver<i64>,
@@ -82,7 +82,8 @@ impl Worker {
     ) -> Self {
         let lease = Lease::new(views.clone(), projection.name(), projection.version(), &settings.owner, settings.lease);
         let head = log.subscribe();
-        Self { log, views, projection, batch: settings.batch.max(1), lease, progress, head, stop }
+        let (batch, catch_up) = (settings.batch.max(1), settings.catch_up.max(1));
+        Self { log, views, projection, batch, catch_up, lease, progress, head, stop }
     }
 
     /// Works until it is told to stop; then gives the lease back.
@@ -125,6 +126,9 @@ impl Worker {
                 return Ok(());
             }
         };
+        if !work.build.serving && work.build.state != BuildState::Halted {
+            return self.fill(work.build).await;
+        }
         while !self.stopping() && self.lease.hold().await? {
             self.publish(&work.build);
             if work.build.state == BuildState::Halted {
@@ -135,11 +139,7 @@ impl Worker {
             match self.step(&mut work).await? {
                 Step::Moved => {}
                 Step::Lost => return Ok(()),
-                Step::CaughtUp if work.build.serving => self.wait_for_events().await,
-                Step::CaughtUp => {
-                    self.take_over(&mut work.build).await?;
-                    return Ok(());
-                }
+                Step::CaughtUp => self.wait_for_events().await,
             }
         }
         Ok(())
@@ -198,19 +198,45 @@ impl Worker {
         Ok(lease::owner(&self.views, self.projection.name(), version).await?.is_some())
     }
 
-    /// Reads, folds and writes one batch.
+    /// Takes a build that nobody reads yet to the head of the log, and lets it take over.
+    async fn fill(&mut self, build: Build) -> Result<(), StoreError> {
+        let log = self.log.clone();
+        let mut loading = Loading::take_up(self.projection.clone(), build, &self.views).await?;
+        let mut feed = Feed::after(&log, loading.build.checkpoint, [&self.projection]);
+        let mut page = feed.next().await?;
+        while let Some(current) = page {
+            self.publish(&loading.build);
+            if self.stopping() || !self.lease.hold().await? {
+                return loading.settle().await.map(drop);
+            }
+            let (next, taken) = tokio::join!(feed.next(), loading.take(current));
+            if taken? == Outcome::Unexpected {
+                return Ok(());
+            }
+            if let Some(poison) = loading.poison.take() {
+                report(&loading.build, &[poison]);
+                return loading.settle().await.map(drop);
+            }
+            page = next?;
+        }
+        if loading.settle().await? == Outcome::Done {
+            self.take_over(&mut loading.build).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads, folds and writes one batch of what is served.
     async fn step(&mut self, work: &mut Work) -> Result<Step, StoreError> {
         let begun = Instant::now();
         let known_head = *self.head.borrow_and_update();
         let behind = usize::try_from(known_head - work.build.checkpoint).unwrap_or(0);
-        let limit = if behind > FAR_BEHIND * self.batch { LARGER * self.batch } else { self.batch };
-        let events = self.log.read_all(work.build.checkpoint, limit).await?;
-        let Some(batch) = Batch::read(&*self.projection, events, &work.left_out) else {
-            return Ok(Step::CaughtUp);
-        };
+        let limit = if behind > FAR_BEHIND * self.batch { self.catch_up } else { self.batch };
+        let page = self.log.read_page(work.build.checkpoint, limit, self.projection.reads().kinds()).await?;
+        let Some(decoded) = Decoded::of(page) else { return Ok(Step::CaughtUp) };
+        let batch = Batch::of(&*self.projection, Arc::new(decoded), &work.left_out);
         let rows = work.tables.load(batch.touches(&*self.projection)).await?;
-        let on_poison = if work.build.serving { OnPoison::Park } else { OnPoison::Stop };
-        let folded = batch.fold(&*self.projection, rows, on_poison).map_err(|e| StoreError::Failed(e.to_string()))?;
+        let folded =
+            batch.fold(&*self.projection, rows, OnPoison::Park).map_err(|e| StoreError::Failed(e.to_string()))?;
         let poison = folded.poison.clone();
         if work.build.advance(&work.tables, folded).await? == Outcome::Unexpected {
             return Ok(Step::Lost);
@@ -224,6 +250,7 @@ impl Worker {
 
     /// Makes a build that has caught up the one that queries read.
     async fn take_over(&mut self, build: &mut Build) -> Result<(), StoreError> {
+        build.finish(&*self.projection, &self.views).await?;
         let builds = registry::builds(&self.views, &build.name).await?;
         let old = builds.iter().find(|it| it.serving);
         if build.take_over(&*self.projection, old, &self.views).await? == Outcome::Done {

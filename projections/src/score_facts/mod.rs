@@ -58,18 +58,21 @@ impl Projection for ScoreFacts {
                 .key("position", Holds::Int)
                 .optional("project_id", Holds::Text)
                 .optional("issue_number", Holds::Int)
+                .written_once()
                 .finish(),
             Describe::table(Subject::TABLE).key("id", Holds::Text).optional("agent_id", Holds::Text).finish(),
             Describe::table(Labelled::TABLE)
                 .key("project_id", Holds::Text)
                 .key("issue_number", Holds::Int)
                 .key("position", Holds::Int)
+                .written_once()
                 .finish(),
             Describe::table(OwnCommit::TABLE)
                 .key("agent_id", Holds::Text)
                 .key("project_id", Holds::Text)
                 .key("sha", Holds::Text)
                 .key("position", Holds::Int)
+                .written_once()
                 .finish(),
             Describe::table(FailedDeployment::TABLE)
                 .key("project_id", Holds::Text)
@@ -77,6 +80,7 @@ impl Projection for ScoreFacts {
                 .key("position", Holds::Int)
                 .required("sha", Holds::Text)
                 .index(&["project_id", "sha"])
+                .written_once()
                 .finish(),
         ]
     }

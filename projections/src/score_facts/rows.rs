@@ -184,9 +184,9 @@ impl Record for OwnCommit {
 
     fn key(&self) -> Key {
         Key(vec![
-            KeyPart::Text(self.agent_id.to_string()),
-            KeyPart::Text(self.project_id.to_string()),
-            KeyPart::Text(self.sha.clone()),
+            KeyPart::Id(self.agent_id.0),
+            KeyPart::Id(self.project_id.0),
+            KeyPart::text(self.sha.clone()),
             KeyPart::Int(self.position),
         ])
     }

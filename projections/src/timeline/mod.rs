@@ -16,7 +16,7 @@ use crate::{Describe, Fact, FoldError, Poison, Projection, Record, RowKey, Rows,
 
 pub use entry::{Entry, EntryActor, EntryAggregate, EntryMetadata};
 pub use mapping::TYPES;
-pub use queries::{Doc, Filter, Found, Page, about_task, after, find, list, mentioning};
+pub use queries::{Counted, Doc, Filter, Found, Page, about_task, after, find, list, list_knowing, mentioning};
 
 /// The projection's name.
 pub const NAME: &str = "timeline";
@@ -45,6 +45,7 @@ impl Projection for Timeline {
             .optional("task_id", Holds::Text)
             .optional("named_user_id", Holds::Text)
             .required("type", Holds::Text)
+            .written_once()
             .index(&["id"])
             .index(&["workspace_id", "position"])
             .index(&["workspace_id", "type", "position"])
@@ -52,7 +53,8 @@ impl Projection for Timeline {
             .index(&["agent_id", "position"])
             .index(&["session_id", "position"])
             .index(&["task_id", "position"]);
-        let mentions = Describe::table(Mention::TABLE).key("agent_id", Holds::Text).key("position", Holds::Int);
+        let mentions =
+            Describe::table(Mention::TABLE).key("agent_id", Holds::Text).key("position", Holds::Int).written_once();
         let subjects = Describe::table(Subject::TABLE).key("id", Holds::Text);
         vec![entries.finish(), mentions.finish(), subjects.finish()]
     }

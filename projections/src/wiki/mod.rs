@@ -224,7 +224,7 @@ impl Record for Tagged {
     const TABLE: &'static str = "wiki_tags";
 
     fn key(&self) -> Key {
-        Key(vec![KeyPart::Text(self.entry_id.to_string()), KeyPart::Text(self.tag.clone())])
+        Key(vec![KeyPart::Id(self.entry_id.0), KeyPart::text(self.tag.clone())])
     }
 
     fn columns(&self) -> Vec<Value> {

@@ -35,7 +35,8 @@ async fn a_query_sees_a_fact_once_its_position_is_reached(bench: Bench) {
 async fn engines_that_race_apply_every_fact_once(bench: Bench) {
     let fleet = Fleet::new(bench);
     // Leases that end at once, and small batches: both engines work on everything all the time.
-    let settings = |owner: &str| Settings { owner: owner.into(), batch: 3, lease: Duration::from_millis(1) };
+    let settings =
+        |owner: &str| Settings { owner: owner.into(), batch: 3, catch_up: 15, lease: Duration::from_millis(1) };
     let start = |owner| {
         let names: Arc<dyn projections::Projection> = Arc::new(Names::version(1));
         Engine::start(fleet.log(), fleet.views().clone(), vec![names], settings(owner))

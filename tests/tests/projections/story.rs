@@ -79,7 +79,7 @@ async fn entries(fleet: &Fleet) -> BTreeMap<String, Value> {
     let filter = Filter { workspaces: vec![WORKSPACE], ..Filter::default() };
     let mut entries = BTreeMap::new();
     for doc in timeline::after(fleet.views(), &filter, 0, 1000).await.unwrap() {
-        let entry: Value = serde_json::from_str(doc.json.get()).unwrap();
+        let entry: Value = serde_json::from_str(&doc.json).unwrap();
         entries.entry(doc.kind).or_insert(entry);
     }
     entries

@@ -120,7 +120,7 @@ async fn one_entry_is_found_by_the_id_of_its_event(bench: Bench) {
     let id = fleet.bench.everything().await.pop().unwrap().event_id;
     let found = timeline::find(fleet.views(), id).await.unwrap().unwrap();
     assert_eq!((found.doc.position, found.workspace_id, found.project_id), (2, workspace, Some(project)));
-    assert!(found.doc.json.get().contains("project_created"));
+    assert!(found.doc.json.contains("project_created"));
     assert!(timeline::find(fleet.views(), Uuid::nil()).await.unwrap().is_none());
 }
 
@@ -191,7 +191,7 @@ fn of(workspaces: &[WorkspaceId]) -> Filter {
 async fn page(fleet: &Fleet, filter: &Filter, limit: i64, offset: i64) -> (Vec<Value>, i64, bool) {
     let page = timeline::list(fleet.views(), filter, limit, offset).await.unwrap();
     assert!(!page.total_is_lower_bound);
-    let entries = page.entries.iter().map(|it| serde_json::from_str(it.json.get()).unwrap()).collect();
+    let entries = page.entries.iter().map(|it| serde_json::from_str(&it.json).unwrap()).collect();
     (entries, page.total, page.has_more)
 }
 
