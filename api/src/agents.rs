@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use aide::axum::ApiRouter;
 use aide::axum::routing::{delete_with, get_with, post_with, put_with};
+use axum::body::Bytes;
 use axum::extract::State;
 use commands::agent::{self as command, NewKey};
 use domain::agent::{self, AgentError};
 use domain::{AgentId, CredentialId, ProjectId, WorkspaceId};
+use projections::agent_profile::{self, AgentProfile};
 use projections::agents::{self, AgentView, Filter};
 use projections::{scorecards, sessions, workspaces};
 use serde_json::json;
@@ -22,7 +24,7 @@ use bodies::{
 };
 
 use crate::App;
-use crate::answer::{Answer, Seen, Shown};
+use crate::answer::{Answer, Seen, Shown, ShownText, json_of};
 use crate::auth::keys::AgentKey;
 use crate::auth::{Caller, Owner, Success};
 use crate::code::Code;
@@ -30,6 +32,7 @@ use crate::error::ApiError;
 use crate::input::{Ask, AskByQuery, Look};
 use crate::openapi::route;
 use crate::scores::RECENT_KPIS;
+use crate::still_true::HasBytes;
 use crate::workspaces::LONGEST_LIST;
 
 /// The most sessions that `agent.get` shows.
@@ -73,17 +76,48 @@ async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListAgents>) -> Se
     Ok(Shown(ManyAgents { agents: found.into_iter().map(Into::into).collect() }))
 }
 
-async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetAgent>) -> Seen<AgentDetails> {
+async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetAgent>) -> Result<ShownText<AgentDetails>, ApiError> {
     app.caught_up(&look, &[workspaces::NAME, agents::NAME, scorecards::NAME, sessions::NAME]).await?;
-    let found = app.agent_in_reach(&look.by, AgentId(look.input.id)).await?;
-    if found.deleted_at.is_some() && !look.input.include_deleted {
-        return Err(ApiError::new(Code::AgentNotFound, "the agent does not exist"));
+    let no_agent = || ApiError::new(Code::AgentNotFound, "the agent does not exist");
+    let page = app.agent_page(AgentId(look.input.id)).await?.ok_or_else(no_agent)?;
+    app.admit_to_agent(&look.by, page.workspace, page.project).await?;
+    if page.is_deleted && !look.input.include_deleted {
+        return Err(no_agent());
     }
-    let kpis = scorecards::recent(&app.views, found.id, RECENT_KPIS).await?;
-    let recent_kpis = kpis.into_iter().map(Into::into).collect();
-    let sessions = sessions::recent_of(&app.views, found.id, RECENT_SESSIONS).await?;
-    let recent_sessions = sessions.into_iter().map(Into::into).collect();
-    Ok(Shown(AgentDetails { agent: found.into(), recent_kpis, recent_sessions }))
+    Ok(ShownText::of(page.json))
+}
+
+/// An agent as `agent.get` shows it, with what decides who may see it.
+#[derive(Clone)]
+pub(crate) struct AgentPage {
+    workspace: WorkspaceId,
+    project: Option<ProjectId>,
+    is_deleted: bool,
+    json: Bytes,
+}
+
+impl HasBytes for AgentPage {
+    fn bytes(&self) -> usize {
+        self.json.len()
+    }
+}
+
+impl App {
+    async fn agent_page(&self, id: AgentId) -> Result<Option<AgentPage>, ApiError> {
+        let stand = self.engine.stand(&[agents::NAME, scorecards::NAME, sessions::NAME]);
+        if let Some(page) = self.agent_pages.get(&id, stand) {
+            return Ok(Some(page));
+        }
+        let found = agent_profile::find(&self.views, id, RECENT_KPIS, RECENT_SESSIONS).await?;
+        let Some(AgentProfile { agent, kpis, sessions }) = found else { return Ok(None) };
+        let (workspace, project, is_deleted) = (agent.workspace_id, agent.project_id, agent.deleted_at.is_some());
+        let recent_kpis = kpis.into_iter().map(Into::into).collect();
+        let recent_sessions = sessions.into_iter().map(Into::into).collect();
+        let json = json_of(&AgentDetails { agent: agent.into(), recent_kpis, recent_sessions });
+        let page = AgentPage { workspace, project, is_deleted, json };
+        self.agent_pages.keep(id, stand, page.clone());
+        Ok(Some(page))
+    }
 }
 
 async fn create(

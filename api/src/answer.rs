@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use aide::OperationOutput;
 use aide::generate::GenContext;
 use aide::openapi::{Operation, Response as Documented, StatusCode as Status};
-use axum::Json;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::body::Bytes;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use commands::Done;
 use schemars::JsonSchema;
@@ -16,12 +16,15 @@ use serde_json::{Value, json};
 use crate::error::ApiError;
 use crate::openapi::{documented_json, documented_position};
 
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
 /// What a command came to.
 pub(crate) struct Answer<T> {
     status: StatusCode,
     position: i64,
     replayed: bool,
-    body: Value,
+    /// JSON.
+    body: Bytes,
     header: Option<(HeaderName, HeaderValue)>,
     of: PhantomData<T>,
 }
@@ -53,8 +56,7 @@ impl Warning {
 impl<T: Serialize> Answer<T> {
     /// An answer that needs no read model.
     pub(crate) fn at(position: i64, body: T) -> Self {
-        let body = serde_json::to_value(body).expect("an answer is always JSON");
-        Self { status: StatusCode::OK, position, replayed: false, body, header: None, of: PhantomData }
+        Self { status: StatusCode::OK, position, replayed: false, body: json_of(&body), header: None, of: PhantomData }
     }
 
     /// What a command came to, if its read model shows it already; 202 with the position if not.
@@ -70,7 +72,7 @@ impl<T: Serialize> Answer<T> {
             None => {
                 otherwise["position"] = done.position.into();
                 let (status, position) = (StatusCode::ACCEPTED, done.position);
-                Self { status, position, replayed, body: otherwise, header: None, of: PhantomData }
+                Self { status, position, replayed, body: json_of(&otherwise), header: None, of: PhantomData }
             }
         }
     }
@@ -83,8 +85,9 @@ impl<T: Serialize> Answer<T> {
 
 impl<T> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(self.body)).into_response();
+        let mut response = (self.status, self.body).into_response();
         let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, JSON);
         headers.insert("X-Log-Position", HeaderValue::from(self.position));
         if self.replayed {
             headers.insert("Idempotent-Replayed", HeaderValue::from_static("true"));
@@ -115,7 +118,7 @@ pub(crate) struct Shown<T>(pub(crate) T);
 
 impl<T: Serialize> IntoResponse for Shown<T> {
     fn into_response(self) -> Response {
-        Json(self.0).into_response()
+        ([(header::CONTENT_TYPE, JSON)], json_of(&self.0)).into_response()
     }
 }
 
@@ -125,6 +128,36 @@ impl<T: JsonSchema> OperationOutput for Shown<T> {
     fn inferred_responses(_: &mut GenContext, _: &mut Operation) -> Vec<(Option<Status>, Documented)> {
         vec![(Some(Status::Code(200)), documented_json::<T>("What was asked for."))]
     }
+}
+
+/// The answer to a query whose JSON is there already.
+pub(crate) struct ShownText<T> {
+    json: Bytes,
+    of: PhantomData<T>,
+}
+
+impl<T> ShownText<T> {
+    pub(crate) fn of(json: Bytes) -> Self {
+        Self { json, of: PhantomData }
+    }
+}
+
+impl<T> IntoResponse for ShownText<T> {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, JSON)], self.json).into_response()
+    }
+}
+
+impl<T: JsonSchema> OperationOutput for ShownText<T> {
+    type Inner = T;
+
+    fn inferred_responses(context: &mut GenContext, operation: &mut Operation) -> Vec<(Option<Status>, Documented)> {
+        Shown::<T>::inferred_responses(context, operation)
+    }
+}
+
+pub(crate) fn json_of(it: &impl Serialize) -> Bytes {
+    serde_json::to_vec(it).expect("an answer is always JSON").into()
 }
 
 /// What a query's handler returns.

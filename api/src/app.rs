@@ -3,8 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use commands::{Actor, Context, Decision, Done, Executor};
+use domain::{AgentId, SessionId, UserId, WorkspaceId};
 use projections::Engine;
+use projections::Fact;
+use projections::timeline::Filter;
 use quick_cache::sync::Cache;
 use reactors::Runner;
 use store::sql::Database;
@@ -12,15 +16,24 @@ use store::{Clock, EventLog, StoreError, StreamId};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::auth::{Github, Principal, Secrets, Throttle, passwords};
+use crate::agents::AgentPage;
+use crate::auth::{Github, LetIn, Principal, Secrets, Throttle, passwords};
 use crate::error::ApiError;
+use crate::events::Totals;
 use crate::input::Look;
 use crate::limits::{Limiter, Limits};
+use crate::still_true::StillTrue;
+use crate::stream::Feeds;
 use crate::view::View;
 use crate::wiki::ViewCounts;
 
 /// How many principals' last writes are remembered.
 const LAST_WRITES: usize = 10_000;
+
+/// How many workspaces' owners are remembered.
+const OWNERS: usize = 10_000;
+/// How many sessions' first events are remembered.
+const BEGINNINGS: usize = 10_000;
 
 /// The parts that the server is made of.
 pub struct Parts {
@@ -87,9 +100,18 @@ pub struct App {
     pub(crate) secrets: Secrets,
     pub(crate) limiter: Limiter,
     pub(crate) throttle: Throttle,
+    pub(crate) let_in: LetIn,
     pub(crate) settings: HttpSettings,
     pub(crate) wiki_views: ViewCounts,
     last_writes: Cache<Actor, i64>,
+    /// How sessions began: what every entry of theirs is told with, and never changes.
+    pub(crate) beginnings: Cache<SessionId, Arc<Fact>>,
+    pub(crate) totals: Totals,
+    pub(crate) agent_pages: StillTrue<AgentId, AgentPage>,
+    pub(crate) event_pages: StillTrue<(Filter, i64, i64), Bytes>,
+    /// Whose workspaces are: they are never handed on.
+    pub(crate) owners: Cache<WorkspaceId, UserId>,
+    pub(crate) feeds: Feeds,
     shutdown: watch::Sender<bool>,
 }
 
@@ -109,8 +131,15 @@ impl App {
             secrets,
             limiter: Limiter::new(settings.limits),
             throttle: Throttle::default(),
+            let_in: LetIn::default(),
             wiki_views: ViewCounts::default(),
             last_writes: Cache::new(LAST_WRITES),
+            beginnings: Cache::new(BEGINNINGS),
+            totals: Totals::default(),
+            agent_pages: StillTrue::default(),
+            event_pages: StillTrue::default(),
+            owners: Cache::new(OWNERS),
+            feeds: Feeds::default(),
             shutdown: watch::Sender::new(false),
             settings,
         }))
@@ -118,7 +147,7 @@ impl App {
 
     /// The keyed hash of an agent's key, as it is stored.
     pub fn hash_key(&self, key: &str) -> Vec<u8> {
-        self.secrets.hash_key(key)
+        self.secrets.hash_key(key).to_vec()
     }
 
     /// Ends what would go on for ever: event streams.

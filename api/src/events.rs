@@ -1,21 +1,23 @@
 //! The timeline: a page of it, one entry of it, and who may see which part.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use aide::axum::ApiRouter;
 use aide::axum::routing::get_with;
+use axum::body::Bytes;
 use axum::extract::State;
 use domain::{AgentId, ProjectId, WorkspaceId};
-use projections::timeline::{self, Filter};
+use projections::timeline::{self, Counted, Filter, Page};
 use projections::{agents, projects, sessions, workspaces};
+use quick_cache::sync::Cache;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::App;
 use crate::agents::AgentBody;
-use crate::answer::{Seen, Shown};
+use crate::answer::{Seen, Shown, ShownText};
 use crate::auth::Caller;
 use crate::code::Code;
 use crate::entries::{Entry, EventType};
@@ -28,6 +30,10 @@ use crate::stream;
 
 /// Entries of a page, unless the client says otherwise.
 const PAGE: i64 = 50;
+/// How many filters' totals are remembered.
+const TOTALS: usize = 1_000;
+/// How long a total is built upon before everything is counted anew: a parked stream that is retried adds to the past.
+const RECOUNT: Duration = Duration::from_secs(1);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -74,6 +80,7 @@ struct GetEvent {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(not(test), allow(dead_code, reason = "its JSON is put together from entries that are JSON already"))]
 struct ManyEvents {
     events: Vec<Entry>,
     /// Exact up to 10,000.
@@ -108,18 +115,51 @@ pub(crate) fn stream_route() -> ApiRouter<Arc<App>> {
     ApiRouter::new().api_route("/event.stream", get_with(stream::follow, route("events", summary, STREAM)))
 }
 
-async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListEvents>) -> Seen<ManyEvents> {
+async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListEvents>) -> Result<ShownText<ManyEvents>, ApiError> {
     app.caught_up(&look, &[workspaces::NAME, timeline::NAME]).await?;
     let ListEvents { workspace_id, project_id, agent_id, session_id, kind, limit, offset, before } = look.input;
     let follow = FollowEvents { workspace_id, project_id, agent_id, session_id, kind };
     let filter = Filter { before, ..app.filter(&look.by, &follow).await? };
-    let page = timeline::list(&app.views, &filter, limit.unwrap_or(PAGE), offset.unwrap_or(0)).await?;
-    Ok(Shown(ManyEvents {
-        events: app.entries(page.entries).await?,
-        total: page.total,
-        has_more: page.has_more,
-        total_is_lower_bound: page.total_is_lower_bound,
-    }))
+    app.event_page(filter, limit.unwrap_or(PAGE), offset.unwrap_or(0)).await.map(ShownText::of)
+}
+
+/// The JSON of [`ManyEvents`]. Entries are JSON already: to read all of them only to write them again would take most
+/// of the time of the whole answer.
+fn text_of(page: &Page) -> String {
+    let size: usize = page.entries.iter().map(|it| it.json.len() + 1).sum();
+    let mut text = String::with_capacity(size + 100);
+    text.push_str("{\"events\":[");
+    for (n, entry) in page.entries.iter().enumerate() {
+        if n > 0 {
+            text.push(',');
+        }
+        text.push_str(&entry.json);
+    }
+    let Page { total, has_more, total_is_lower_bound, .. } = page;
+    text + &format!("],\"total\":{total},\"hasMore\":{has_more},\"totalIsLowerBound\":{total_is_lower_bound}}}")
+}
+
+/// Totals that were counted a moment ago. Counting thousands of entries for every page would cost more than the page.
+pub(crate) struct Totals(Cache<Filter, (Counted, Instant)>);
+
+impl Default for Totals {
+    fn default() -> Self {
+        Self(Cache::new(TOTALS))
+    }
+}
+
+impl Totals {
+    /// What is counted of a filter, if it was not too long ago.
+    fn of(&self, filter: &Filter) -> Option<Counted> {
+        let (counted, since) = self.0.get(filter)?;
+        (since.elapsed() < RECOUNT).then_some(counted)
+    }
+
+    /// Keeps what is counted now. What rests on an older count is as old as that: only a whole count is a new one.
+    fn keep(&self, filter: Filter, rests_on_older: bool, counted: Counted) {
+        let since = rests_on_older.then(|| self.0.get(&filter)).flatten().map_or_else(Instant::now, |(_, since)| since);
+        self.0.insert(filter, (counted, since));
+    }
 }
 
 async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetEvent>) -> Seen<EventDetails> {
@@ -145,7 +185,33 @@ async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetEvent>) -> Seen<
     Ok(Shown(EventDetails { event: app.entry(found.doc).await?, author, session, project }))
 }
 
+impl FollowEvents {
+    /// Whether it is about one workspace.
+    pub(crate) fn names_a_workspace(&self) -> bool {
+        self.workspace_id.is_some()
+    }
+}
+
 impl App {
+    async fn event_page(&self, filter: Filter, limit: i64, offset: i64) -> Result<Bytes, ApiError> {
+        let stand = self.engine.stand(&[timeline::NAME]);
+        let asked = (filter, limit, offset);
+        if let Some(page) = self.event_pages.get(&asked, stand) {
+            return Ok(page);
+        }
+        let (filter, known) = (&asked.0, self.totals.of(&asked.0));
+        let (mut page, counted) = timeline::list_knowing(&self.views, filter, known, limit, offset).await?;
+        if let Some(counted) = counted {
+            self.totals.keep(filter.clone(), known.is_some(), counted);
+        }
+        // People's names are no read model's.
+        let names_nobody = page.entries.iter().all(|it| it.named_user.is_none());
+        page.entries = self.with_names(page.entries).await?;
+        let text = Bytes::from(text_of(&page));
+        self.event_pages.keep(asked, stand.filter(|_| names_nobody), text.clone());
+        Ok(text)
+    }
+
     /// The part of the timeline that a caller asks for, within what it may see.
     pub(crate) async fn filter(&self, by: &Caller, asked: &FollowEvents) -> Result<Filter, ApiError> {
         let workspaces = match asked.workspace_id {
@@ -163,11 +229,34 @@ impl App {
     }
 }
 
-fn author_of(entry: &RawValue) -> Option<Uuid> {
+fn author_of(entry: &str) -> Option<Uuid> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Authored {
         author_id: Option<Uuid>,
     }
-    serde_json::from_str::<Authored>(entry.get()).ok()?.author_id
+    serde_json::from_str::<Authored>(entry).ok()?.author_id
+}
+
+#[cfg(test)]
+mod tests {
+    use projections::timeline::Doc;
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_page_that_is_put_together_reads_like_one_that_is_serialised() {
+        for count in 0..3 {
+            let entry = json!({ "id": count, "content": { "message": "\"quoted\"" } });
+            let doc = || Doc { position: 1, kind: "note".into(), named_user: None, json: entry.to_string() };
+            let entries = (0..count).map(|_| doc()).collect();
+            let page = Page { entries, total: 7, total_is_lower_bound: false, has_more: true };
+            let events = (0..count).map(|_| Entry(to_raw_value(&entry).expect("JSON"))).collect();
+            let same = ManyEvents { events, total: 7, has_more: true, total_is_lower_bound: false };
+            let read: Value = serde_json::from_str(&text_of(&page)).expect("JSON");
+            assert_eq!(read, serde_json::to_value(same).expect("JSON"));
+        }
+    }
 }

@@ -26,21 +26,24 @@ const NO_ROUTE: &str = "none";
 pub(crate) async fn observe(request: Request, next: Next) -> Response {
     let started = Instant::now();
     let method = method_label(request.method());
-    let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
+    let is_api = request.uri().path().starts_with("/api");
+    let path = request.extensions().get::<MatchedPath>().cloned();
+    let route = path.as_ref().map_or(NO_ROUTE, MatchedPath::as_str);
     let given = visible(request.headers(), REQUEST_ID.as_str()).ok().flatten().map(str::to_owned);
     let request_id = given.unwrap_or_else(|| Uuid::now_v7().to_string());
     let span = tracing::info_span!("request", method, route, request_id);
     let mut response = next.run(request).instrument(span.clone()).await;
     let (status, took) = (response.status(), started.elapsed());
-    metrics::answered(method, &route, status.as_u16(), took);
+    metrics::answered(method, route, status.as_u16(), took);
     let latency_ms = took.as_secs_f64() * 1000.0;
     span.in_scope(|| match status.is_server_error() {
         true => tracing::warn!(status = status.as_u16(), latency_ms, "answered"),
         false => tracing::info!(status = status.as_u16(), latency_ms, "answered"),
     });
-    if let Ok(value) = HeaderValue::from_str(&request_id) {
+    if let Ok(value) = HeaderValue::try_from(request_id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
+    harden(&mut response, is_api);
     response
 }
 
@@ -59,9 +62,7 @@ fn method_label(method: &Method) -> &'static str {
 }
 
 /// Keeps browsers from guessing, framing and storing what they get.
-pub(crate) async fn harden(request: Request, next: Next) -> Response {
-    let is_api = request.uri().path().starts_with("/api");
-    let mut response = next.run(request).await;
+fn harden(response: &mut Response, is_api: bool) {
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
@@ -70,12 +71,16 @@ pub(crate) async fn harden(request: Request, next: Next) -> Response {
     if is_api {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    response
 }
 
 /// Ends a request that takes too long.
 pub(crate) async fn deadline(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    match tokio::time::timeout(app.settings.request_timeout, next.run(request)).await {
+    in_time(&app, next.run(request)).await
+}
+
+/// The answer, or that it took too long.
+pub(crate) async fn in_time(app: &App, answer: impl Future<Output = Response>) -> Response {
+    match tokio::time::timeout(app.settings.request_timeout, answer).await {
         Ok(response) => response,
         Err(_) => ApiError::unavailable("the request took too long; it may or may not have been done").into_response(),
     }

@@ -39,6 +39,7 @@ mod projects;
 mod reach;
 mod scores;
 mod sessions;
+mod still_true;
 mod stream;
 mod tasks;
 mod view;
@@ -69,7 +70,6 @@ pub fn router(app: Arc<App>) -> Router {
         .fallback(layers::no_route)
         .method_not_allowed_fallback(layers::no_method)
         .layer(CatchPanicLayer::custom(layers::panicked))
-        .layer(from_fn(layers::harden))
         .layer(from_fn(layers::observe))
         .with_state(app)
 }
@@ -101,8 +101,8 @@ fn routes(app: Option<&Arc<App>>) -> ApiRouter<Arc<App>> {
     let without = events::stream_route();
     let api = match app {
         Some(app) => {
-            let with_deadline = with_deadline.route_layer(from_fn_with_state(app.clone(), layers::deadline));
-            let known = with_deadline.merge(without).route_layer(from_fn_with_state(app.clone(), auth::identify));
+            let with_deadline = with_deadline.route_layer(from_fn_with_state(app.clone(), auth::identify_in_time));
+            let known = with_deadline.merge(without.route_layer(from_fn_with_state(app.clone(), auth::identify)));
             // GitHub signs what it sends, and is held to no address's limit.
             known.merge(webhooks::routes().route_layer(from_fn_with_state(app.clone(), layers::deadline)))
         }

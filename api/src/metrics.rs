@@ -1,11 +1,13 @@
 //! Metrics in the form of Prometheus: what the crates below count, and how long requests take.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use aide::axum::ApiRouter;
 use aide::axum::routing::get_with;
 use axum::extract::State;
+use metrics::Histogram;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 use crate::App;
@@ -62,8 +64,23 @@ async fn show(State(app): State<Arc<App>>) -> String {
     RECORDED.get().map(PrometheusHandle::render).unwrap_or_default()
 }
 
+/// Histograms by method and status, and then by route.
+type Known = HashMap<(&'static str, u16), HashMap<String, Histogram>>;
+
 /// Counts a request that was answered.
-pub(crate) fn answered(method: &str, route: &str, status: u16, took: Duration) {
+pub(crate) fn answered(method: &'static str, route: &str, status: u16, took: Duration) {
+    // To find a histogram by its labels costs more than to count; there are as many as routes and statuses.
+    static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
+    let took = took.as_secs_f64();
+    {
+        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(histogram) = known.get(&(method, status)).and_then(|it| it.get(route)) {
+            return histogram.record(took);
+        }
+    }
     let labels = [("method", method.to_owned()), ("route", route.to_owned()), ("status", status.to_string())];
-    metrics::histogram!("muster_http_request_seconds", &labels).record(took.as_secs_f64());
+    let histogram = metrics::histogram!("muster_http_request_seconds", &labels);
+    histogram.record(took);
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    known.entry((method, status)).or_default().insert(route.to_owned(), histogram);
 }

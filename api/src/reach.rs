@@ -54,8 +54,19 @@ impl App {
     pub(crate) async fn agent_in_reach(&self, by: &Caller, id: AgentId) -> Result<AgentView, ApiError> {
         let found = agents::find(&self.views, id).await?;
         let found = found.ok_or_else(|| ApiError::new(Code::AgentNotFound, "the agent does not exist"))?;
-        if self.reaches(by, found.workspace_id, found.project_id).await? {
-            return Ok(found);
+        self.admit_to_agent(by, found.workspace_id, found.project_id).await?;
+        Ok(found)
+    }
+
+    /// Refuses a caller who may not look at an agent.
+    pub(crate) async fn admit_to_agent(
+        &self,
+        by: &Caller,
+        workspace: WorkspaceId,
+        project: Option<ProjectId>,
+    ) -> Result<(), ApiError> {
+        if self.reaches(by, workspace, project).await? {
+            return Ok(());
         }
         Err(ApiError::new(Code::AgentAccessDenied, "the agent is out of your reach"))
     }
@@ -113,8 +124,12 @@ impl App {
     async fn reaches(&self, by: &Caller, workspace: WorkspaceId, project: Option<ProjectId>) -> Result<bool, ApiError> {
         match by {
             Caller::Owner(owner) => {
-                let found = workspaces::find(&self.views, workspace).await?;
-                Ok(found.is_some_and(|it| it.owner_id == owner.user_id))
+                if let Some(known) = self.owners.get(&workspace) {
+                    return Ok(known == owner.user_id);
+                }
+                let Some(found) = workspaces::find(&self.views, workspace).await? else { return Ok(false) };
+                self.owners.insert(workspace, found.owner_id);
+                Ok(found.owner_id == owner.user_id)
             }
             Caller::Agent(agent) => {
                 let within_project = agent.project_id.is_none() || agent.project_id == project;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use aide::axum::ApiRouter;
 use aide::axum::routing::{get_with, post_with};
 use axum::extract::State;
-use commands::{On, session as command};
-use domain::session::{self, LogProgress, Session, SessionCommand};
+use commands::{Done, session as command};
+use domain::session;
 use domain::{ProjectId, SessionId, TaskId};
 use projections::sessions::{self, SessionView};
 use projections::timeline::{self, Filter};
@@ -87,11 +87,11 @@ async fn log(
     State(app): State<Arc<App>>,
     Ask { by, input, context }: Ask<AgentCaller, LogSession>,
 ) -> Result<Answer<OneEvent>, ApiError> {
-    let LogSession { session_id: id, message, context: with } = input;
-    let log = LogProgress { by: caller(&by), message, context: with, now: context.now };
-    let command = SessionCommand::Log(log);
-    let done = app.run(&context, &On::<Session> { name: "session.log", id, command }).await?;
-    let event = app.entry_in_session(SessionId(id), done.position).await?;
+    let LogSession { session_id, message, context: with } = input;
+    let session_id = SessionId(session_id);
+    let log = command::LogProgress { by: caller(&by), session_id, message, context: with };
+    let done = app.run(&context, &log).await?;
+    let event = app.entry_in_session(&done).await?;
     Ok(Answer::of(&done, Some(OneEvent { event })))
 }
 
@@ -103,7 +103,7 @@ async fn publish(
     let mentions = input.mentions();
     let publish = command::Publish { by: caller(&by), session_id, publication: input.publication()?, mentions };
     let done = app.run(&context, &publish).await?;
-    let event = app.entry_in_session(session_id, done.position).await?;
+    let event = app.entry_in_session(&done).await?;
     Ok(Answer::of(&done, Some(OneEvent { event })))
 }
 
@@ -140,13 +140,29 @@ async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetSession>) -> See
 
 impl App {
     /// The entry of an event of a session, told by the event itself and not by a read model.
-    async fn entry_in_session(&self, session: SessionId, position: i64) -> Result<Entry, ApiError> {
-        let stream = StreamId::new(projections::SESSION, session.0);
-        let mut events = self.log.read_stream(&stream, 1, Some(1)).await?;
-        events.extend(self.log.read_at(position).await?);
-        let facts: Result<Vec<Fact>, _> = events.into_iter().map(Fact::read).collect();
-        let entry = timeline::entry_of(&facts.map_err(ApiError::fault)?).map_err(ApiError::fault)?;
+    async fn entry_in_session(&self, done: &Done<SessionId>) -> Result<Entry, ApiError> {
+        let stored = match done.recorded.last() {
+            Some(event) => Some(event.clone()),
+            None => self.log.read_at(done.position).await?,
+        };
+        let stored = stored.ok_or_else(|| ApiError::fault("a command's event is not there"))?;
+        let said = Fact::read(stored).map_err(ApiError::fault)?;
+        let began = self.beginning_of(done.outcome).await?;
+        let entry = timeline::entry_of(&[Fact::clone(&began), said]).map_err(ApiError::fault)?;
         entry.as_ref().map(Entry::from).ok_or_else(|| ApiError::fault("an event of a session has no entry"))
+    }
+
+    /// The first event of a session.
+    async fn beginning_of(&self, session: SessionId) -> Result<Arc<Fact>, ApiError> {
+        if let Some(known) = self.beginnings.get(&session) {
+            return Ok(known);
+        }
+        let stream = StreamId::new(projections::SESSION, session.0);
+        let first = self.log.read_stream(&stream, 1, Some(1)).await?.pop();
+        let first = first.ok_or_else(|| ApiError::fault("a session has no beginning"))?;
+        let fact = Arc::new(Fact::read(first).map_err(ApiError::fault)?);
+        self.beginnings.insert(session, fact.clone());
+        Ok(fact)
     }
 }
 

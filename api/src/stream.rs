@@ -1,26 +1,33 @@
 //! The timeline as it grows: server-sent events that a client can leave and come back to.
 //!
-//! A listener holds a cursor and at most one page of entries. It waits for the log's head to move, waits until the
-//! timeline shows that position, and reads on from its cursor: the wake-up says only that there is something to read, so
-//! none is lost when many come at once.
+//! A listener holds a cursor and no entries. While it keeps up it sends on what the feed of its part of the timeline
+//! reads for all who listen to it; when it comes back, or was too slow, it reads from its cursor to where the feed is.
+//! Every piece says between which positions it holds everything, so nothing is lost between the two and nothing sent
+//! twice.
 
-use std::collections::VecDeque;
+mod feed;
+
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aide::generate::GenContext;
 use aide::openapi::{Operation, Response as Documented, StatusCode as Status};
 use aide::{OperationInput, OperationOutput};
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, State};
+use axum::http::header;
 use axum::http::request::Parts;
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
-use projections::timeline::{self, Doc};
+use projections::timeline::Filter;
 use projections::workspaces;
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
+
+pub(crate) use feed::Feeds;
+use feed::{Feed, Piece};
 
 use crate::App;
 use crate::auth::Caller;
@@ -30,11 +37,11 @@ use crate::events::FollowEvents;
 use crate::input::Look;
 use crate::openapi::{document_header, documented_stream};
 
-/// Entries read at a time: all that a listener holds in memory.
+/// Entries read at a time: all that is in memory for a listener that reads for itself.
 const PAGE: i64 = 100;
 /// How often a quiet line shows that it is still there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How often a quiet listener's right to listen is looked at; a busy one's is at every page.
+/// How often a quiet listener's right to listen is looked at; a busy one's is before everything that it is sent.
 const RECHECK: Duration = Duration::from_secs(2);
 
 const LAST_EVENT_ID: &str = "Last-Event-ID";
@@ -49,13 +56,23 @@ pub(crate) struct LastEventId(Option<String>);
 struct Listener {
     app: Arc<App>,
     by: Caller,
-    asked: FollowEvents,
+    source: Source,
     epoch: i64,
     /// Everything up to here was sent, or was not asked for.
     cursor: i64,
-    page: VecDeque<Doc>,
+    /// How far it reads for itself before it goes on with what the source brings.
+    read_to: i64,
     head: watch::Receiver<i64>,
     shutdown: watch::Receiver<bool>,
+    last_sent: Instant,
+}
+
+/// Where a listener hears of new entries.
+enum Source {
+    /// From the feed of a part of the timeline that stays the same.
+    Feed { filter: Filter, pieces: broadcast::Receiver<Piece>, _held: Arc<Feed> },
+    /// From the log's head: an owner who asks for all of their workspaces may have opened another since.
+    Own(FollowEvents),
 }
 
 pub(crate) async fn follow(
@@ -69,76 +86,107 @@ pub(crate) async fn follow(
     let now = app.log.head().await?;
     let cursor = resume(last.as_deref(), now.epoch, now.position)?;
     // A filter out of the caller's reach is refused now, with a status, and not by a stream that stays silent.
-    app.filter(&look.by, &look.input).await?;
-    let (by, asked, page) = (look.by, look.input, VecDeque::new());
-    let listener = Listener { app, by, asked, epoch: now.epoch, cursor, page, head, shutdown };
-    let keep_alive = KeepAlive::new().interval(HEARTBEAT).text("still here");
-    Ok(Follow(Sse::new(listener.events()).keep_alive(keep_alive).into_response()))
+    let filter = app.filter(&look.by, &look.input).await?;
+    let source = if look.input.names_a_workspace() || matches!(look.by, Caller::Agent(_)) {
+        let (held, pieces) = app.feeds.join(&app, &filter, now.epoch);
+        Source::Feed { filter, pieces, _held: held }
+    } else {
+        Source::Own(look.input)
+    };
+    // The feed is at most as far as the head is now: up to there it may have read before this listener came.
+    let read_to = now.position.max(*head.borrow());
+    let (by, epoch, last_sent) = (look.by, now.epoch, Instant::now());
+    let listener = Listener { app, by, source, epoch, cursor, read_to, head, shutdown, last_sent };
+    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
+    Ok(Follow((headers, Body::from_stream(listener.texts())).into_response()))
 }
 
 impl Listener {
-    fn events(self) -> impl Stream<Item = Result<Event, Infallible>> {
-        stream::unfold(self, async |mut listener| {
-            let next = listener.next().await?;
-            let event = Event::default()
-                .id(format!("{}-{}", listener.epoch, next.position))
-                .event(next.kind)
-                .data(next.json.get());
-            Some((Ok(event), listener))
+    fn texts(self) -> impl Stream<Item = Result<Bytes, Infallible>> {
+        stream::unfold(self, async |mut listener| match listener.next().await {
+            Ok(text) => {
+                listener.last_sent = Instant::now();
+                text.map(|text| (Ok(text), listener))
+            }
+            Err(error) => {
+                // The client comes back by itself, with its cursor.
+                tracing::warn!(?error, "an event stream ended");
+                None
+            }
         })
     }
 
-    /// The next entry; `None` ends the stream.
-    async fn next(&mut self) -> Option<Doc> {
+    /// What to send next; `None` ends the stream.
+    async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         loop {
-            if let Some(entry) = self.page.pop_front() {
-                self.cursor = entry.position;
-                return Some(entry);
+            if *self.shutdown.borrow() || !self.by.is_still_let_in(&self.app).await? {
+                return Ok(None);
             }
-            if *self.shutdown.borrow() {
-                return None;
+            let text = if self.cursor < self.read_to { self.read().await? } else { self.hear().await? };
+            if text.is_some() {
+                return Ok(text);
             }
-            match self.turn_page().await {
-                Ok(true) => {}
-                Ok(false) => return None,
-                Err(error) => {
-                    // The client comes back by itself, with its cursor.
-                    tracing::warn!(?error, "an event stream ended");
-                    return None;
+            if self.last_sent.elapsed() >= HEARTBEAT {
+                return Ok(Some(Bytes::from_static(b": still here\n\n")));
+            }
+        }
+    }
+
+    /// Reads a page for itself.
+    async fn read(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let filter = match &self.source {
+            Source::Feed { filter, .. } => filter.clone(),
+            Source::Own(asked) => {
+                // Asked anew each time: the caller may have opened a workspace since.
+                if !self.app.engine.wait_for(&[workspaces::NAME], self.read_to, RECHECK).await {
+                    return Ok(None);
                 }
+                self.app.filter(&self.by, asked).await?
             }
-        }
+        };
+        let Some(docs) = feed::page(&self.app, &filter, self.cursor, self.read_to).await? else { return Ok(None) };
+        let is_last = (docs.len() as i64) < PAGE;
+        self.cursor = docs.last().filter(|_| !is_last).map_or(self.read_to, |it| it.position);
+        Ok((!docs.is_empty()).then(|| feed::text_of(self.epoch, &docs).into()))
     }
 
-    /// Reads on, or waits until there may be something to read. False when the listener may listen no longer.
-    async fn turn_page(&mut self) -> Result<bool, ApiError> {
-        if !self.by.is_still_let_in(&self.app).await? {
-            return Ok(false);
+    /// Waits for news, not for ever.
+    async fn hear(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let piece = tokio::select! {
+            piece = self.source.news(&mut self.head) => piece,
+            _ = self.shutdown.changed() => return Ok(None),
+            () = tokio::time::sleep(RECHECK) => return Ok(None),
+        };
+        let Some(piece) = piece? else {
+            // Something is new, or something was missed: it is in the timeline.
+            self.read_to = *self.head.borrow_and_update();
+            return Ok(None);
+        };
+        // The right to listen may have ended while it was waited for.
+        if piece.up_to <= self.cursor || !self.by.is_still_let_in(&self.app).await? {
+            return Ok(None);
         }
-        let head = *self.head.borrow_and_update();
-        if head <= self.cursor {
-            self.wait().await;
-            return Ok(true);
+        self.read_to = piece.up_to;
+        if self.cursor < piece.after || self.cursor >= piece.first {
+            // It begins before the piece, or in the middle of it.
+            return Ok(None);
         }
-        if !self.app.engine.wait_for(&[timeline::NAME, workspaces::NAME], head, RECHECK).await {
-            return Ok(true);
-        }
-        // Asked anew each time: the caller may have opened a workspace since.
-        let filter = self.app.filter(&self.by, &self.asked).await?;
-        let page = timeline::after(&self.app.views, &filter, self.cursor, PAGE).await?;
-        self.page = self.app.with_names(page).await?.into();
-        if self.page.is_empty() {
-            // The timeline shows everything up to the head, and there was nothing for this listener.
-            self.cursor = head;
-        }
-        Ok(true)
+        self.cursor = piece.up_to;
+        Ok(Some(piece.text))
     }
+}
 
-    async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.head.changed() => {}
-            _ = self.shutdown.changed() => {}
-            () = tokio::time::sleep(RECHECK) => {}
+impl Source {
+    /// A piece of news, or that there is some to be read.
+    async fn news(&mut self, head: &mut watch::Receiver<i64>) -> Result<Option<Piece>, ApiError> {
+        let ended = || ApiError::unavailable("the log is not followed any more");
+        match self {
+            Self::Feed { pieces, .. } => match pieces.recv().await {
+                Ok(piece) => Ok(Some(piece)),
+                Err(RecvError::Lagged(_)) => Ok(None),
+                Err(RecvError::Closed) => Err(ended()),
+            },
+            Self::Own(_) => head.changed().await.map(|()| None).map_err(|_| ended()),
         }
     }
 }

@@ -6,7 +6,7 @@ use aide::axum::ApiRouter;
 use aide::axum::routing::{delete_with, get_with, post_with, put_with};
 use axum::extract::State;
 use chrono::{DateTime, Utc};
-use commands::On;
+use commands::{New, On};
 use domain::workspace::{self, Workspace, WorkspaceCommand};
 use domain::{Settings, Slug, WorkspaceId};
 use projections::workspaces::{self, WorkspaceView};
@@ -157,7 +157,7 @@ async fn create(
         settings: input.settings.unwrap_or_default(),
         now: context.now,
     });
-    let done = app.run(&context, &On::<Workspace> { name: "workspace.create", id, command }).await?;
+    let done = app.run(&context, &New::<Workspace> { name: "workspace.create", id, command }).await?;
     let shown: Option<WorkspaceView> = app.shown(&done, done.outcome).await?;
     Ok(Answer::of(&done, shown.map(|it| OneWorkspace { workspace: it.into() })))
 }

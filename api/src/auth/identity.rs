@@ -18,9 +18,12 @@ use store::KnownSession;
 use uuid::Uuid;
 
 use super::cookie;
+use super::keys::is_same;
+use super::let_in::{Hash, Moment};
 use crate::App;
 use crate::code::Code;
 use crate::error::ApiError;
+use crate::layers::in_time;
 use crate::openapi::{document_codes, document_security};
 
 /// Who a request says it comes from. Routes decide whom they let in.
@@ -48,6 +51,8 @@ pub(crate) enum Caller {
 pub(crate) struct Owner {
     pub(crate) user_id: UserId,
     pub(super) session: Arc<KnownSession>,
+    /// What let them in.
+    token: Hash,
 }
 
 /// An agent with its key, and how far it reaches.
@@ -57,7 +62,8 @@ pub(crate) struct AgentCaller {
     pub(crate) workspace_id: WorkspaceId,
     /// The one project that it may see; without, all of its workspace.
     pub(crate) project_id: Option<ProjectId>,
-    credential_id: Uuid,
+    /// What let it in.
+    key: Hash,
 }
 
 /// Whom a route lets in.
@@ -144,23 +150,35 @@ impl Principal for AgentCaller {
 impl Caller {
     /// Whether what let this caller in would let it in again.
     pub(crate) async fn is_still_let_in(&self, app: &App) -> Result<bool, ApiError> {
-        let accounts = app.log.accounts();
-        match self {
-            Self::Owner(owner) => {
-                let session = accounts.session(&owner.session.session.token_hash).await?;
-                Ok(session.is_some_and(|it| is_open(&it, app.clock.now_micros()).is_ok()))
-            }
-            Self::Agent(agent) => {
-                let credential = accounts.credential(agent.agent_id.0).await?;
-                Ok(credential.is_some_and(|it| it.credential_id == agent.credential_id && may_work(&it.standing)))
-            }
+        let refused = match self {
+            Self::Owner(owner) => owner_with(app, owner.token).await.err(),
+            Self::Agent(agent) => agent_with(app, agent.agent_id.0, agent.key).await.err(),
+        };
+        match refused {
+            Some(fault) if fault.is_ours() => Err(fault),
+            Some(_) => Ok(false),
+            None => Ok(true),
         }
     }
 }
 
 /// Finds out who is calling, holds them to their limit, and says in the answer how much of it is left.
-pub(crate) async fn identify(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let identity = match identity_of(&app, request.headers()).await {
+pub(crate) async fn identify(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    known(&app, request, |request| next.run(request)).await
+}
+
+/// The same for requests that have to end in time. One layer and not two: each costs every request a copy of all that is
+/// below it.
+pub(crate) async fn identify_in_time(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    known(&app, request, |request| in_time(&app, next.run(request))).await
+}
+
+async fn known<F: Future<Output = Response>>(
+    app: &App,
+    mut request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
+    let identity = match identity_of(app, request.headers()).await {
         Ok(identity) => identity,
         // Not the caller's doing: nobody is signed out by it, and nobody is held to account for it.
         Err(fault) if fault.is_ours() => return fault.into_response(),
@@ -174,7 +192,7 @@ pub(crate) async fn identify(State(app): State<Arc<App>>, mut request: Request, 
     request.extensions_mut().insert(identity);
     let mut response = match quota.refusal() {
         Some(refusal) => refusal.into_response(),
-        None => next.run(request).await,
+        None => answer(request).await,
     };
     quota.show(response.headers_mut());
     response
@@ -186,33 +204,55 @@ async fn identity_of(app: &App, headers: &HeaderMap) -> Result<Identity, ApiErro
         return agent_of(app, headers).await.map(|it| Identity::Known(Caller::Agent(it)));
     }
     let Some(token) = cookie::token(headers) else { return Ok(Identity::Nobody) };
-    let known = app.log.accounts().session(&app.secrets.hash_token(&token)).await?;
+    owner_with(app, app.secrets.hash_token(&token)).await.map(|it| Identity::Known(Caller::Owner(it)))
+}
+
+/// The person whose cookie has this hash.
+async fn owner_with(app: &App, token: Hash) -> Result<Owner, ApiError> {
+    let now = Moment::now(&app.log);
+    if let Some(owner) = app.let_in.owner(&token, now) {
+        // Kept or not, a session runs out on time.
+        is_open(&owner.session, app.clock.now_micros())?;
+        return Ok(owner);
+    }
+    let known = app.log.accounts().session(&token).await?;
     let known =
         known.ok_or_else(|| ApiError::new(Code::AuthInvalidToken, "the session is not known; sign in again"))?;
     is_open(&known, app.clock.now_micros())?;
-    let user_id = UserId(known.account.user_id);
-    Ok(Identity::Known(Caller::Owner(Owner { user_id, session: Arc::new(known) })))
+    let owner = Owner { user_id: UserId(known.account.user_id), session: Arc::new(known), token };
+    app.let_in.keep_owner(&token, now, &owner);
+    Ok(owner)
 }
 
 async fn agent_of(app: &App, headers: &HeaderMap) -> Result<AgentCaller, ApiError> {
     let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
     // A malformed id is looked up like any other, so that every refusal takes the same work.
     let agent_id = text("X-Agent-ID").parse().unwrap_or(Uuid::nil());
+    agent_with(app, agent_id, app.secrets.hash_key(text("X-Agent-Key"))).await
+}
+
+/// The agent with this id whose key has this hash.
+async fn agent_with(app: &App, agent_id: Uuid, key: Hash) -> Result<AgentCaller, ApiError> {
+    let now = Moment::now(&app.log);
+    if let Some(agent) = app.let_in.agent(agent_id, &key, now) {
+        return Ok(agent);
+    }
     let credential = app.log.accounts().credential(agent_id).await?;
-    let stored = credential.as_ref().map(|it| it.key_hash.as_slice());
-    let is_key = app.secrets.is_key(text("X-Agent-Key"), stored);
+    let is_key = is_same(&key, credential.as_ref().map(|it| it.key_hash.as_slice()));
     let Some(credential) = credential.filter(|_| is_key) else {
         return Err(ApiError::new(Code::AuthInvalidToken, "the agent's id or key is not right"));
     };
     if !may_work(&credential.standing) {
         return Err(ApiError::new(Code::AgentInactive, format!("the agent is {}", credential.standing)));
     }
-    Ok(AgentCaller {
+    let agent = AgentCaller {
         agent_id: credential.agent_id.into(),
         workspace_id: credential.workspace_id.into(),
         project_id: credential.project_id.map(ProjectId),
-        credential_id: credential.credential_id,
-    })
+        key,
+    };
+    app.let_in.keep_agent(&key, now, &agent);
+    Ok(agent)
 }
 
 fn is_open(known: &KnownSession, now_micros: i64) -> Result<(), ApiError> {

@@ -6,6 +6,8 @@ use sha2::Sha256;
 use store::{EventLog, StoreError};
 use subtle::ConstantTimeEq;
 
+use super::let_in::Hash;
+
 /// Random characters at the end of an agent's key.
 const KEY_CHARACTERS: usize = 32;
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -29,7 +31,7 @@ impl Secrets {
     }
 
     /// What is stored of a session cookie.
-    pub(crate) fn hash_token(&self, token: &str) -> Vec<u8> {
+    pub(crate) fn hash_token(&self, token: &str) -> Hash {
         keyed(&self.sessions, token)
     }
 
@@ -39,16 +41,15 @@ impl Secrets {
     }
 
     /// What is stored of an agent's key.
-    pub(crate) fn hash_key(&self, key: &str) -> Vec<u8> {
+    pub(crate) fn hash_key(&self, key: &str) -> Hash {
         keyed(&self.keys, key)
     }
+}
 
-    /// Whether a key is the one with this hash; takes as long either way, also when there is none.
-    pub(crate) fn is_key(&self, key: &str, stored: Option<&[u8]>) -> bool {
-        let given = self.hash_key(key);
-        let same = given.ct_eq(stored.unwrap_or(&[0; 32]));
-        bool::from(same) && stored.is_some()
-    }
+/// Whether the hash of a key is the stored one; takes as long either way, also when there is none.
+pub(super) fn is_same(given: &Hash, stored: Option<&[u8]>) -> bool {
+    let same = given.ct_eq(stored.unwrap_or(&[0; 32]));
+    bool::from(same) && stored.is_some()
 }
 
 /// An agent's key: `af_agent_<workspace_id>_<agent_code>_<random_32_chars>`. It is shown once and never stored.
@@ -71,10 +72,10 @@ pub(crate) fn new_token() -> String {
     hex::encode(random::<32>())
 }
 
-fn keyed(secret: &[u8], text: &str) -> Vec<u8> {
+fn keyed(secret: &[u8], text: &str) -> Hash {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes a key of any length");
     mac.update(text.as_bytes());
-    mac.finalize().into_bytes().to_vec()
+    mac.finalize().into_bytes().into()
 }
 
 fn random<const N: usize>() -> [u8; N] {
@@ -129,9 +130,9 @@ mod tests {
     fn a_key_is_known_by_its_hash_alone() {
         let (secrets, key) = (secrets(), key());
         let stored = secrets.hash_key(&key);
-        assert!(secrets.is_key(&key, Some(&stored)));
-        assert!(!secrets.is_key("af_agent_x", Some(&stored)));
-        assert!(!secrets.is_key(&key, None));
+        assert!(is_same(&secrets.hash_key(&key), Some(&stored)));
+        assert!(!is_same(&secrets.hash_key("af_agent_x"), Some(&stored)));
+        assert!(!is_same(&secrets.hash_key(&key), None));
         assert_ne!(stored, secrets.hash_token(&key));
     }
 }

@@ -4,6 +4,7 @@ mod cookie;
 mod github;
 mod identity;
 pub mod keys;
+mod let_in;
 pub mod passwords;
 mod throttle;
 
@@ -28,8 +29,9 @@ use uuid::Uuid;
 
 pub(crate) use cookie::check_same_origin;
 pub use github::{Github, GithubSettings};
-pub(crate) use identity::{AgentCaller, Caller, Identity, Owner, Principal, address_of, identify};
+pub(crate) use identity::{AgentCaller, Caller, Identity, Owner, Principal, address_of, identify, identify_in_time};
 pub(crate) use keys::Secrets;
+pub(crate) use let_in::LetIn;
 pub(crate) use throttle::Throttle;
 
 use crate::App;
@@ -202,7 +204,7 @@ fn open_session(app: &App, user_id: Uuid, now: DateTime<Utc>) -> (String, SignIn
     let session = SignInSession {
         session_id: Uuid::now_v7(),
         user_id,
-        token_hash: app.secrets.hash_token(&token),
+        token_hash: app.secrets.hash_token(&token).to_vec(),
         created_at: now.timestamp_micros(),
         expires_at: (now + Duration::days(SESSION_DAYS)).timestamp_micros(),
     };
@@ -240,8 +242,8 @@ impl<T: Input> FromRequest<Arc<App>> for Knock<T> {
         let (parts, body) = request.into_parts();
         // Signing somebody in from another site's page is an attack too.
         check_same_origin(&parts)?;
-        let request = Request::from_parts(parts.clone(), body);
-        let value = read_json(request, app.settings.body_limit_bytes).await?.unwrap_or_else(|| serde_json::json!({}));
+        let value = read_json(&parts.headers, body, app.settings.body_limit_bytes).await?;
+        let value = value.unwrap_or_else(|| serde_json::json!({}));
         Shape::of::<T>().check(&value)?;
         let input = serde_json::from_value(value).map_err(ApiError::fault)?;
         Ok(Self { input, parts })

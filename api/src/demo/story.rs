@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use commands::agent::{self as agents, NewKey};
 use commands::project::{CreateProject, ManageProject};
 use commands::user::SignUp;
-use commands::{Actor, Context, Decision, On};
+use commands::{Actor, Context, Decision, New};
 use domain::agent::{AgentLevel, AgentStatus, ChangeAgent};
 use domain::project::{ChangeProject, ProjectCommand};
 use domain::workspace::{CreateWorkspace, Workspace, WorkspaceCommand};
@@ -88,7 +88,7 @@ impl<'a> Story<'a> {
             settings: Settings::new(),
             now: self.clock.now(),
         };
-        let command = On::<Workspace> { name: "workspace.create", id, command: WorkspaceCommand::Create(create) };
+        let command = New::<Workspace> { name: "workspace.create", id, command: WorkspaceCommand::Create(create) };
         self.tell(owner, &command).await?;
         Ok(id.into())
     }

@@ -41,12 +41,11 @@ impl<P: Principal, T: Input> FromRequest<Arc<App>> for Ask<P, T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let (parts, request) = clone_parts(request);
+        let (parts, body) = request.into_parts();
         let by = admit::<P>(&parts)?;
+        let value = read_json(&parts.headers, body, app.settings.body_limit_bytes).await?;
         // A client that forgot the body is told which fields it must have.
-        let value =
-            read_json(request, app.settings.body_limit_bytes).await?.unwrap_or_else(|| Value::Object(Map::new()));
-        assemble(app, by, &parts, value)
+        assemble(app, by, &parts, value.unwrap_or_else(|| Value::Object(Map::new())))
     }
 }
 
@@ -54,10 +53,10 @@ impl<P: Principal, T: Input> FromRequest<Arc<App>> for AskByQuery<P, T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let (parts, request) = clone_parts(request);
+        let (parts, body) = request.into_parts();
         let by = admit::<P>(&parts)?;
         let query = params_value::<T>(&parts.uri)?;
-        let body = read_json(request, app.settings.body_limit_bytes).await?;
+        let body = read_json(&parts.headers, body, app.settings.body_limit_bytes).await?;
         assemble(app, by, &parts, merge(query, body)?).map(Self)
     }
 }
@@ -78,11 +77,6 @@ fn merge(query: Value, body: Option<Value>) -> Result<Value, ApiError> {
         }
     }
     if twice.is_empty() { Ok(Value::Object(fields)) } else { Err(ApiError::validation(twice)) }
-}
-
-fn clone_parts(request: Request) -> (Parts, Request) {
-    let (parts, body) = request.into_parts();
-    (parts.clone(), Request::from_parts(parts, body))
 }
 
 fn admit<P: Principal>(parts: &Parts) -> Result<P, ApiError> {

@@ -54,6 +54,10 @@ impl Shape {
 
     /// Names every field that does not fit, or none.
     pub(crate) fn check(&self, value: &Value) -> Result<(), ApiError> {
+        // Nearly every request is good, and to find that out takes a tenth of the time of naming what is bad.
+        if self.validator.is_valid(value) && !has_nul(value) {
+            return Ok(());
+        }
         let errors: Vec<ValidationError<'_>> = self.validator.iter_errors(value).collect();
         let mut bad: Vec<BadField> = errors.iter().flat_map(bad_fields).collect();
         // PostgreSQL keeps no NUL in text, so neither store does.
@@ -142,6 +146,15 @@ fn list(options: &Value) -> String {
 fn dotted(pointer: &str) -> String {
     let parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
     parts.collect::<Vec<_>>().join(".")
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(map) => map.iter().any(|(name, inner)| name.contains('\0') || has_nul(inner)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn find_nuls(value: &Value, path: &mut String, bad: &mut Vec<BadField>) {

@@ -57,7 +57,7 @@ impl FromRequest<Arc<App>> for Signed {
         };
         // Without a signature there is no need to read on.
         let given = signature(&headers).ok_or_else(unsigned)?;
-        let body = read_bytes(request, LARGEST_BYTES).await?;
+        let body = read_bytes(&headers, request.into_body(), LARGEST_BYTES).await?;
         if !is_signed(secret, &body, &given) {
             return Err(unsigned());
         }
