@@ -5,6 +5,10 @@ use std::process::ExitCode;
 use api::cli::Cli;
 use clap::Parser;
 
+/// Events are made on one thread and freed on another all day, which the system's allocator pays for with locks.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     api::install_tls();

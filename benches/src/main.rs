@@ -22,6 +22,10 @@ use clap::Parser;
 use measure::Plan;
 use report::Report;
 
+/// The same as in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measures Muster beside its peers and the limits of this machine.
 #[derive(Parser)]
 struct Arguments {

@@ -26,6 +26,8 @@ pub(crate) struct Work<'a> {
     pub(crate) workload: &'a str,
     pub(crate) clients: usize,
     pub(crate) round: Duration,
+    /// Whether its pool is tuned, or what its README makes.
+    pub(crate) tuned: bool,
     /// A PostgreSQL address or a file.
     pub(crate) at: &'a str,
 }
@@ -52,6 +54,7 @@ impl Peer {
             .args(["--workload", work.workload])
             .args(["--clients", &work.clients.to_string()])
             .args(["--seconds", &work.round.as_secs_f64().to_string()])
+            .args(["--pool", if work.tuned { "tuned" } else { "readme" }])
             .args(["--at", work.at])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -60,7 +63,8 @@ impl Peer {
         let orders = process.stdin.take().context("a peer has no input")?;
         let mut answers = BufReader::new(process.stdout.take().context("a peer has no output")?);
         let ready: Ready = serde_json::from_str(&line(&mut answers)?).context("a peer did not get ready")?;
-        Ok(Self { name: format!("{} {}", ready.peer, ready.version), process, orders, answers })
+        let tuned = if work.tuned { ", tuned" } else { "" };
+        Ok(Self { name: format!("{} {}{tuned}", ready.peer, ready.version), process, orders, answers })
     }
 
     /// One round.

@@ -11,7 +11,7 @@ use sqlx::{Executor, PgPool};
 use uuid::Uuid;
 
 use crate::entry::Entry;
-use crate::peer::{Outcome, Peer, Pool};
+use crate::peer::{Connections, Outcome, Peer, Pool};
 use crate::postgres;
 
 pub(crate) struct Disintegrate {
@@ -70,7 +70,7 @@ impl Peer for Disintegrate {
     // Each load scans the locks of all commands in flight, and serializable transactions fail each other.
     const POOL: Pool = Pool { new_streams: 6, hot_streams: 4 };
 
-    async fn set_up(at: &str, connections: u32) -> Result<Self> {
+    async fn set_up(at: &str, connections: Connections) -> Result<Self> {
         let pool = postgres::open(at, "peer_disintegrate", connections).await?;
         pool.execute(sqlx::raw_sql(include_str!("../schema/disintegrate.sql"))).await?;
         let store = PgEventStore::new_uninitialized(pool.clone(), Json::default());

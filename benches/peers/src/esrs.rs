@@ -11,7 +11,7 @@ use sqlx::{Executor, PgPool};
 use uuid::Uuid;
 
 use crate::entry::Entry;
-use crate::peer::{Outcome, Peer, Pool};
+use crate::peer::{Connections, Outcome, Peer, Pool};
 use crate::postgres;
 
 pub(crate) struct Esrs {
@@ -57,7 +57,7 @@ impl Peer for Esrs {
     // A short queue for connections costs less than the conflicts of more commands in flight on a hot stream.
     const POOL: Pool = Pool { new_streams: 32, hot_streams: 8 };
 
-    async fn set_up(at: &str, connections: u32) -> Result<Self> {
+    async fn set_up(at: &str, connections: Connections) -> Result<Self> {
         let pool = postgres::open(at, "peer_esrs", connections).await?;
         let store = PgStoreBuilder::new(pool.clone()).try_build().await?;
         Ok(Self { manager: AggregateManager::new(store), pool })

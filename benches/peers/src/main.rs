@@ -21,12 +21,12 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::peer::Peer;
+use crate::peer::{Connections, Peer};
 use crate::round::{Load, Workload};
 
 const USAGE: &str = "usage:
   muster-peers <postgres-es|sqlite-es|disintegrate|esrs> --at <postgres url | new sqlite file>
-      [--workload new|hot] [--clients 64] [--seconds 2] [--pool <connections>]
+      [--workload new|hot] [--clients 64] [--seconds 2] [--pool readme|tuned|<connections>]
   muster-peers read-muster-log --at <postgres url> --aggregate-type <type> --aggregate-id <id> [--schema log]";
 
 fn main() -> Result<()> {
@@ -60,7 +60,12 @@ fn serve<P: Peer>(runtime: &Runtime, flags: &Flags) -> Result<()> {
     flags.allow(&["at", "workload", "clients", "seconds", "pool"])?;
     let load = Load { clients: flags.or("clients", 64)?, lasting: Duration::from_secs_f64(flags.or("seconds", 2.0)?) };
     let workload = flags.or("workload", Workload::New)?;
-    let peer = runtime.block_on(P::set_up(flags.need("at")?, flags.or("pool", P::POOL.size(workload))?))?;
+    let connections = match flags.or("pool", "readme".to_owned())?.as_str() {
+        "readme" => Connections::AS_ITS_README_SAYS,
+        "tuned" => Connections::tuned(P::POOL.size(workload)),
+        count => Connections::tuned(count.parse().with_context(|| format!("--pool {count}\n{USAGE}"))?),
+    };
+    let peer = runtime.block_on(P::set_up(flags.need("at")?, connections))?;
     let streams = Arc::new(runtime.block_on(round::seed(&peer, workload))?);
     let peer = Arc::new(peer);
     println!("{}", json!({ "ready": true, "peer": P::NAME, "version": peer::locked_version(P::CRATE)? }));

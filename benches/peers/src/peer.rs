@@ -14,11 +14,11 @@ pub(crate) trait Peer: Sized + Send + Sync + 'static {
     const NAME: &'static str;
     /// The crate whose version stands for it.
     const CRATE: &'static str;
-    /// How many connections it is given.
+    /// How many connections serve it best.
     const POOL: Pool;
 
     /// Opens the store and makes its tables, empty.
-    fn set_up(at: &str, connections: u32) -> impl Future<Output = Result<Self>> + Send;
+    fn set_up(at: &str, connections: Connections) -> impl Future<Output = Result<Self>> + Send;
 
     /// One command on a stream that may have a history: load, decide, append one event per entry.
     fn append(&self, stream: Uuid, entries: &[Entry]) -> impl Future<Output = Result<Outcome>> + Send;
@@ -31,6 +31,24 @@ pub(crate) trait Peer: Sized + Send + Sync + 'static {
     /// Lets the planner see what was seeded.
     fn analyze(&self) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
+    }
+}
+
+/// The connections that a library is given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Connections {
+    pub(crate) count: u32,
+    /// Whether each is tried with a round trip before it is used.
+    pub(crate) pinged: bool,
+}
+
+impl Connections {
+    /// What the libraries' own pools and sqlx's defaults come to.
+    pub(crate) const AS_ITS_README_SAYS: Self = Self { count: 10, pinged: true };
+
+    /// As fast as a user could make it.
+    pub(crate) fn tuned(count: u32) -> Self {
+        Self { count, pinged: false }
     }
 }
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::cqrs::{self, Journal};
 use crate::entry::Entry;
-use crate::peer::{Outcome, Peer, Pool};
+use crate::peer::{Connections, Outcome, Peer, Pool};
 use crate::postgres;
 
 pub(crate) struct PostgresEs {
@@ -21,7 +21,7 @@ impl Peer for PostgresEs {
     // Below 16 new streams suffer; above, more commands in flight on a hot stream only mean more conflicts.
     const POOL: Pool = Pool { new_streams: 32, hot_streams: 16 };
 
-    async fn set_up(at: &str, connections: u32) -> Result<Self> {
+    async fn set_up(at: &str, connections: Connections) -> Result<Self> {
         let pool = postgres::open(at, "peer_postgres_es", connections).await?;
         pool.execute(sqlx::raw_sql(include_str!("../schema/postgres_es.sql"))).await?;
         Ok(Self { framework: postgres_cqrs(pool.clone(), vec![], ()), pool })

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sqlx::postgres::{PgConnectOptions, PgPool};
 
+use crate::peer::Connections;
 use crate::postgres;
 
 /// Whatever Muster stored; its meaning is Muster's business.
@@ -59,7 +60,7 @@ macro_rules! load_as_one_of {
 
 /// Loads one stream and says what was in it.
 pub(crate) async fn read(at: &str, schema: &str, aggregate_type: &str, aggregate_id: &str) -> Result<Value> {
-    let pool = postgres::pool(PgConnectOptions::from_str(at)?, schema, 1).await?;
+    let pool = postgres::pool(PgConnectOptions::from_str(at)?, schema, Connections::tuned(1)).await?;
     load_as_one_of!(pool, aggregate_type, aggregate_id:
         "agent" "project" "pull_request" "repository" "scorecard" "session" "task" "user" "wiki" "workspace")
 }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::cqrs::{self, Journal};
 use crate::entry::Entry;
-use crate::peer::{Outcome, Peer, Pool};
+use crate::peer::{Connections, Outcome, Peer, Pool};
 
 pub(crate) struct SqliteEs {
     framework: SqliteCqrs<Journal>,
@@ -23,7 +23,7 @@ impl Peer for SqliteEs {
     // One writes while the others load; any more only sleep in the busy handler.
     const POOL: Pool = Pool { new_streams: 4, hot_streams: 4 };
 
-    async fn set_up(at: &str, connections: u32) -> Result<Self> {
+    async fn set_up(at: &str, connections: Connections) -> Result<Self> {
         ensure!(!Path::new(at).exists(), "{at}: is there already; name a new file");
         // The library's own default pool, but for what a commit promises: there it may be lost with the power.
         let options = SqliteConnectOptions::new()
@@ -35,9 +35,9 @@ impl Peer for SqliteEs {
             // Writers queue in SQLite's busy handler; with the default of 5 s some of 64 would give up.
             .busy_timeout(Duration::from_secs(60));
         let pool = SqlitePoolOptions::new()
-            .max_connections(connections)
-            .min_connections(connections)
-            .test_before_acquire(false)
+            .max_connections(connections.count)
+            .min_connections(connections.count)
+            .test_before_acquire(connections.pinged)
             .connect_with(options)
             .await?;
         pool.execute(sqlx::raw_sql(include_str!("../schema/sqlite_es.sql"))).await?;

@@ -30,9 +30,10 @@ async fn beside_peers(plan: &Plan, workload: &str, target: f64) -> Result<Vec<Co
     let rig = Rig::open(Kind::Postgres).await?;
     let round = plan.round;
     let mut peers = vec![];
-    for peer in ["postgres-es", "disintegrate", "esrs"] {
+    let all = [("postgres-es", false), ("postgres-es", true), ("disintegrate", false), ("esrs", false), ("esrs", true)];
+    for (peer, tuned) in all {
         let at = rig::cluster().create_database().await?;
-        peers.push(RefCell::new(Peer::start(&Work { peer, workload, clients: CLIENTS, round, at: &at })?));
+        peers.push(RefCell::new(Peer::start(&Work { peer, workload, clients: CLIENTS, round, tuned, at: &at })?));
     }
     let ours = if workload == "hot" { hot(&rig, round).await? } else { begin_streams(&rig, CLIENTS, round) };
     let mut sides = vec![ours];

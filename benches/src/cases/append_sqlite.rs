@@ -27,14 +27,18 @@ pub(super) async fn stale(plan: &Plan) -> Result<Vec<Comparison>> {
 async fn beside_the_peer(plan: &Plan, workload: &str, target: f64) -> Result<Vec<Comparison>> {
     let rig = Rig::open(Kind::Sqlite).await?;
     let folder = folder()?;
-    let file = folder.path().join("peer.db").display().to_string();
     let round = plan.round;
-    let work = Work { peer: "sqlite-es", workload, clients: CLIENTS, round, at: &file };
-    let peer = RefCell::new(Peer::start(&work)?);
-    let name = peer.borrow().name.clone();
-    let peer = &peer;
-    let ours = if workload == "hot" { hot(&rig, round).await? } else { begin_streams(&rig, CLIENTS, round) };
-    let sides = vec![ours, Side::new(name, Unit::PerSecond, move || async move { peer.borrow_mut().run() })];
+    let mut peers = vec![];
+    for tuned in [false, true] {
+        let file = folder.path().join(format!("peer-{tuned}.db")).display().to_string();
+        let work = Work { peer: "sqlite-es", workload, clients: CLIENTS, round, tuned, at: &file };
+        peers.push(RefCell::new(Peer::start(&work)?));
+    }
+    let mut sides = vec![if workload == "hot" { hot(&rig, round).await? } else { begin_streams(&rig, CLIENTS, round) }];
+    for peer in &peers {
+        let name = peer.borrow().name.clone();
+        sides.push(Side::new(name, Unit::PerSecond, move || async move { peer.borrow_mut().run() }));
+    }
     let series = interleave(plan, sides).await?;
     let streams = if workload == "hot" { "100 streams with histories up to 200 events" } else { "new streams" };
     let work = format!("SQLite: commands, {CLIENTS} clients, {streams}");

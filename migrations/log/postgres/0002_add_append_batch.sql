@@ -97,15 +97,27 @@ begin
         end if;
 
         begin
-            insert into events
-            select before.position + row_number() over (order by e.place), e.aggregate_type, e.aggregate_id, e.sequence,
-                e.event_type, e.event_version, e.payload::json, e.metadata::json, e.event_id, e.workspace_id,
-                batch_recorded_at
-            from unnest(e_command, e_aggregate_type, e_aggregate_id, e_sequence, e_event_type, e_event_version,
-                e_payload, e_metadata, e_event_id, e_workspace_id) with ordinality
-                as e (command, aggregate_type, aggregate_id, sequence, event_type, event_version, payload, metadata,
-                      event_id, workspace_id, place)
-            where e.command <> all (refused);
+            if cardinality(refused) = 0 then
+                insert into events
+                select before.position + e.place, e.aggregate_type, e.aggregate_id, e.sequence,
+                    e.event_type, e.event_version, e.payload::json, e.metadata::json, e.event_id, e.workspace_id,
+                    batch_recorded_at
+                from unnest(e_aggregate_type, e_aggregate_id, e_sequence, e_event_type, e_event_version,
+                    e_payload, e_metadata, e_event_id, e_workspace_id) with ordinality
+                    as e (aggregate_type, aggregate_id, sequence, event_type, event_version, payload, metadata,
+                          event_id, workspace_id, place);
+            else
+                -- Those that are left close ranks.
+                insert into events
+                select before.position + row_number() over (order by e.place), e.aggregate_type, e.aggregate_id,
+                    e.sequence, e.event_type, e.event_version, e.payload::json, e.metadata::json, e.event_id,
+                    e.workspace_id, batch_recorded_at
+                from unnest(e_command, e_aggregate_type, e_aggregate_id, e_sequence, e_event_type, e_event_version,
+                    e_payload, e_metadata, e_event_id, e_workspace_id) with ordinality
+                    as e (command, aggregate_type, aggregate_id, sequence, event_type, event_version, payload,
+                          metadata, event_id, workspace_id, place)
+                where e.command <> all (refused);
+            end if;
             get diagnostics written = row_count;
             exit;
         exception when unique_violation then
