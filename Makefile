@@ -1,6 +1,6 @@
-# The four things one does with Muster's source.
+# The few things one does with Muster's source.
 
-.PHONY: run test check bench
+.PHONY: run test check bench bench-full peers
 
 # A server with a small believable fleet in it.
 run:
@@ -16,5 +16,15 @@ check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench:
+# Muster beside its peers and the limits of this machine; writes benches/results. Three minutes, or about an hour.
+bench: peers
+	cargo build --release -p api
 	cargo run --release -p muster-benches
+
+bench-full: peers
+	cargo build --release -p api
+	cargo run --release -p muster-benches -- --full
+
+peers:
+	bash scripts/install-bench-needs.sh
+	cargo build --release --manifest-path benches/peers/Cargo.toml

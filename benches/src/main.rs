@@ -49,7 +49,7 @@ struct Arguments {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    let seconds = arguments.seconds.unwrap_or(if arguments.full { 4.0 } else { 1.0 });
+    let seconds = arguments.seconds.unwrap_or(if arguments.full { 4.0 } else { 0.4 });
     let plan =
         Plan { quick: !arguments.full, rounds: arguments.rounds.unwrap_or(3), round: Duration::from_secs_f64(seconds) };
     let wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|it| name.contains(it.as_str()));

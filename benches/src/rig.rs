@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use anyhow::{Context as _, Result};
 use commands::{Actor, Context, Executor, New, On};
 use domain::agent::{AgentStatus, LiveAgent};
+use domain::github::Login;
+use domain::repository::{CommentOnIssue, Repository, RepositoryCommand, RepositoryOf};
 use domain::session::{Caller, LogProgress, PulledCounts, Session, SessionCommand, StartSession};
 use domain::task::{CreateTask, Task, TaskCommand};
 use domain::{AgentCode, AgentId, ProjectId, SessionId, Settings, TaskId, UserId, WorkspaceId};
@@ -18,6 +20,7 @@ use uuid::Uuid;
 
 /// Brings the JSON of an event to about 300 bytes, the payload that every library is measured with.
 const TASK_TEXT: &str = "Keep the basket when the customer signs in, and merge it with";
+const COMMENT: &str = "Merge it with the one in the browser.";
 const LOG_TEXT: &str = "Read the basket service and its tests; the merge happens in two places, and only one of them \
     keeps the quantities. Next: one function for both, with a test for each of the four cases, then the migration.";
 
@@ -99,8 +102,26 @@ pub(crate) async fn open(location: &Location) -> Result<Stores> {
     Ok(Stores::open(settings).await?)
 }
 
-/// A command that begins a new stream with an event of about 300 bytes.
-pub(crate) fn new_stream() -> New<Task> {
+/// A command that begins a new stream with an event of about 300 bytes and has no rule beyond it, as those of the other
+/// libraries have none.
+pub(crate) fn new_stream() -> New<Repository> {
+    let id = Uuid::now_v7();
+    let comment = CommentOnIssue {
+        of: RepositoryOf { workspace_id: WorkspaceId(id), project_id: ProjectId(id) },
+        comment_id: 1,
+        issue_number: 17,
+        url: "https://github.com/acme/shop/issues/17".to_owned(),
+        author: Login::new("ada"),
+        body: COMMENT.to_owned(),
+        task_id: None,
+        agent_id: None,
+        commented_at: chrono::Utc::now(),
+    };
+    New { name: "github.comment", id, command: RepositoryCommand::Comment(comment) }
+}
+
+/// A command that begins a stream and takes a claim: a task counts among those of its project.
+pub(crate) fn new_task() -> New<Task> {
     let id = Uuid::now_v7();
     let create = CreateTask {
         task_id: TaskId(id),
@@ -183,6 +204,24 @@ impl HotSessions {
         if hot.events.fetch_add(1, Ordering::Relaxed) + 1 == LONGEST {
             *hot.current.lock().await = start_session(executor).await?;
             hot.events.store(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_event_is_about_as_large_as_those_of_the_other_libraries() -> Result<()> {
+        let rig = Rig::open(Kind::Sqlite).await?;
+        let (session, caller) = start_session(&rig.executor).await?;
+        rig.executor.run(&context(), &new_stream()).await?;
+        rig.executor.run(&context(), &new_task()).await?;
+        rig.executor.run(&context(), &log_progress(session, caller)).await?;
+        for event in &rig.log().read_all(1, 3).await? {
+            assert!((280..=320).contains(&event.payload.len()), "{}: {}", event.payload.len(), event.payload);
         }
         Ok(())
     }

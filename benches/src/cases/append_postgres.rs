@@ -7,7 +7,7 @@ use anyhow::Result;
 use commands::Executor;
 use muster_tests::stores::Kind;
 
-use super::appending::{self, CLIENTS, IN_FLIGHT, batches, begin_streams, hot, one_command};
+use super::appending::{self, Batches, CLIENTS, IN_FLIGHT, begin_streams, begin_tasks, hot, one_command};
 use crate::limits::PostgresRows;
 use crate::measure::{Plan, Side, Unit, closed_loop, interleave, one_by_one};
 use crate::peers::{Peer, Work};
@@ -41,11 +41,15 @@ async fn beside_peers(plan: &Plan, workload: &str, target: f64) -> Result<Vec<Co
         let name = peer.borrow().name.clone();
         sides.push(Side::new(name, Unit::PerSecond, move || async move { peer.borrow_mut().run() }));
     }
+    if workload == "new" {
+        sides.push(begin_tasks(&rig, round));
+    }
+    let before = Batches::of(&rig).await?;
     let series = interleave(plan, sides).await?;
     let streams = if workload == "hot" { "100 streams with histories up to 200 events" } else { "new streams" };
     let work = format!("PostgreSQL: commands, {CLIENTS} clients, {streams}");
     let comparison = Comparison::new(format!("postgres-{workload}"), work, series, Target::AtLeast(target));
-    Ok(vec![comparison.with_note(batches(&rig).await?)])
+    Ok(vec![comparison.with_note(before.since(&rig).await?)])
 }
 
 pub(super) async fn ceiling(plan: &Plan) -> Result<Vec<Comparison>> {
@@ -63,8 +67,9 @@ pub(super) async fn ceiling(plan: &Plan) -> Result<Vec<Comparison>> {
         ];
         let work = format!("PostgreSQL: commands, {in_flight} in flight, new streams");
         let id = format!("postgres-ceiling-{in_flight}");
+        let before = Batches::of(&rig).await?;
         let comparison = Comparison::new(id, work, interleave(plan, sides).await?, Target::AtLeast(target));
-        all.push(comparison.with_note(appending::batches(&rig).await?));
+        all.push(comparison.with_note(before.since(&rig).await?));
     }
     Ok(all)
 }

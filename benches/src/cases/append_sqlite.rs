@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use anyhow::Result;
 use muster_tests::stores::Kind;
 
-use super::appending::{self, CLIENTS, IN_FLIGHT, batches, begin_streams, hot, one_command};
+use super::appending::{self, Batches, CLIENTS, IN_FLIGHT, begin_streams, begin_tasks, hot, one_command};
 use crate::limits::{self, SqliteRows};
 use crate::measure::{Plan, Side, Unit, interleave, one_by_one_blocking};
 use crate::peers::{Peer, Work};
@@ -39,11 +39,15 @@ async fn beside_the_peer(plan: &Plan, workload: &str, target: f64) -> Result<Vec
         let name = peer.borrow().name.clone();
         sides.push(Side::new(name, Unit::PerSecond, move || async move { peer.borrow_mut().run() }));
     }
+    if workload == "new" {
+        sides.push(begin_tasks(&rig, round));
+    }
+    let before = Batches::of(&rig).await?;
     let series = interleave(plan, sides).await?;
     let streams = if workload == "hot" { "100 streams with histories up to 200 events" } else { "new streams" };
     let work = format!("SQLite: commands, {CLIENTS} clients, {streams}");
     let comparison = Comparison::new(format!("sqlite-{workload}"), work, series, Target::AtLeast(target));
-    Ok(vec![comparison.with_note(batches(&rig).await?)])
+    Ok(vec![comparison.with_note(before.since(&rig).await?)])
 }
 
 pub(super) async fn ceiling(plan: &Plan) -> Result<Vec<Comparison>> {
@@ -59,9 +63,10 @@ pub(super) async fn ceiling(plan: &Plan) -> Result<Vec<Comparison>> {
         Side::new("fdatasync of 4 kB", Unit::PerSecond, move || async move { limits::syncs_a_second(round) }),
     ];
     let work = format!("SQLite: commands, {IN_FLIGHT} in flight, new streams");
+    let before = Batches::of(&rig).await?;
     let series = interleave(plan, sides).await?;
     let comparison = Comparison::new("sqlite-ceiling-512", work, series, Target::AtLeast(0.5));
-    Ok(vec![comparison.with_note(batches(&rig).await?)])
+    Ok(vec![comparison.with_note(before.since(&rig).await?)])
 }
 
 pub(super) async fn one_client(plan: &Plan) -> Result<Vec<Comparison>> {

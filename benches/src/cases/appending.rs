@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::measure::{Plan, Side, Unit, closed_loop, interleave, one_by_one};
 use crate::report::{Comparison, Target};
-use crate::rig::{HotSessions, Rig, context, new_stream};
+use crate::rig::{HotSessions, Rig, context, new_stream, new_task};
 
 /// Clients with one command each in flight.
 pub(super) const CLIENTS: usize = 64;
@@ -29,6 +29,21 @@ pub(super) fn begin_streams<'a>(rig: &Rig, clients: usize, round: Duration) -> S
             let executor = executor.clone();
             async move {
                 executor.run(&context(), &new_stream()).await?;
+                Ok(())
+            }
+        })
+    })
+}
+
+/// Every command begins a stream, and its commit takes a claim as well.
+pub(super) fn begin_tasks<'a>(rig: &Rig, round: Duration) -> Side<'a> {
+    let executor = rig.executor.clone();
+    Side::new("Muster, tasks with a claim each", Unit::PerSecond, move || {
+        let executor = executor.clone();
+        closed_loop(CLIENTS, round, move |_| {
+            let executor = executor.clone();
+            async move {
+                executor.run(&context(), &new_task()).await?;
                 Ok(())
             }
         })
@@ -63,10 +78,24 @@ pub(super) fn one_command<'a>(rig: &Rig, round: Duration) -> Side<'a> {
     })
 }
 
-/// How many events shared a commit.
-pub(super) async fn batches(rig: &Rig) -> Result<String> {
-    let stats = rig.log().stats().await?;
-    Ok(format!("{:.1} events per commit on average", stats.events as f64 / stats.batches.max(1) as f64))
+/// How many events have shared how many commits.
+pub(super) struct Batches {
+    events: i64,
+    batches: i64,
+}
+
+impl Batches {
+    pub(super) async fn of(rig: &Rig) -> Result<Self> {
+        let stats = rig.log().stats().await?;
+        Ok(Self { events: stats.events, batches: stats.batches })
+    }
+
+    /// How many events shared a commit since then.
+    pub(super) async fn since(&self, rig: &Rig) -> Result<String> {
+        let now = Self::of(rig).await?;
+        let (events, batches) = (now.events - self.events, now.batches - self.batches);
+        Ok(format!("{:.1} events per commit on average", events as f64 / batches.max(1) as f64))
+    }
 }
 
 /// What it costs the others that some commands come too late: they are refused inside the batch, at the log itself,

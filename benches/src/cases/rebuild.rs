@@ -36,16 +36,7 @@ async fn on(plan: &Plan, kind: Kind) -> Result<Vec<Comparison>> {
     let (long, short) = (Rig::open(kind).await?, Rig::open(kind).await?);
     for (rig, quick, full) in [(&long, QUICK_EVENTS, EVENTS), (&short, QUICK_SAMPLE, SAMPLE)] {
         let crew = Crew::found(rig.log()).await?;
-        fill(
-            rig.log(),
-            &crew,
-            std::env::var("RB_N")
-                .ok()
-                .and_then(|it| it.parse().ok())
-                .filter(|_| full == EVENTS)
-                .unwrap_or(if plan.quick { quick } else { full }),
-        )
-        .await?;
+        fill(rig.log(), &crew, if plan.quick { quick } else { full }).await?;
     }
     let mut all = vec![];
     let wanted = |it: &Arc<dyn Projection>| !plan.quick || QUICK.contains(&it.name());

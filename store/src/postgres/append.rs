@@ -16,7 +16,13 @@ pub(crate) struct PostgresAppender {
     database: PostgresDatabase,
     clock: Clock,
     connection: Option<PoolConnection<Postgres>>,
+    /// How many batches to come look for every stream before they write.
+    wary: u32,
 }
+
+/// A stream that is begun is not looked for, because the insert finds out whether it is there; but then all that was
+/// written is written again. So where one command came too late, others may: this many batches look first.
+const WARY: u32 = 16;
 
 /// Why one command was refused, as `append_batch` says it.
 #[derive(Debug, Deserialize)]
@@ -40,14 +46,14 @@ enum Reason {
 
 impl PostgresAppender {
     pub(crate) fn new(database: PostgresDatabase, clock: Clock) -> Self {
-        Self { database, clock, connection: None }
+        Self { database, clock, connection: None, wary: 0 }
     }
 }
 
 impl Append for PostgresAppender {
     async fn append(&mut self, batch: &[Prepared]) -> Result<Appended, StoreError> {
         let events: Vec<i64> = batch.iter().map(|prepared| prepared.leaves.len() as i64).collect();
-        let arguments = Columns::of(batch)
+        let arguments = Columns::of(batch, self.wary > 0)
             .arguments(self.clock.fixed_micros())
             .map_err(|e| StoreError::Failed(format!("a batch cannot be sent: {e}")))?;
         let failed = |e: sqlx::Error| postgres_failed(self.database.place(), &e);
@@ -64,6 +70,8 @@ impl Append for PostgresAppender {
         let reasons: serde_json::Value = row.try_get(3).map_err(failed)?;
         let reasons: Vec<Reason> = serde_json::from_value(reasons)
             .map_err(|e| StoreError::Failed(format!("append_batch gave an unknown reason: {e}")))?;
+        let too_late = reasons.iter().any(|it| matches!(it, Reason::Stream { .. }));
+        self.wary = if too_late { WARY } else { self.wary.saturating_sub(1) };
         let mut refusals: std::collections::HashMap<i32, Reason> = refused.into_iter().zip(reasons).collect();
 
         let mut head = base;

@@ -77,10 +77,14 @@ struct Events<'a> {
 }
 
 impl<'a> Columns<'a> {
-    pub(super) fn of(batch: &'a [Prepared]) -> Self {
+    /// With `look_first`, streams that begin are looked for like the others.
+    pub(super) fn of(batch: &'a [Prepared], look_first: bool) -> Self {
         let mut columns = Self::default();
         for (command, prepared) in (1..).zip(batch) {
             columns.add(command, prepared);
+        }
+        if look_first {
+            columns.streams.begins.fill(false);
         }
         columns
     }
