@@ -270,6 +270,6 @@ impl Refusals {
     }
 }
 
-fn stored(claim: domain::Claim) -> Claim {
+pub(crate) fn stored(claim: domain::Claim) -> Claim {
     Claim { scope: claim.scope.into(), key: claim.key }
 }

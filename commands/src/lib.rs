@@ -22,9 +22,11 @@ mod desk;
 mod error;
 mod executor;
 mod flights;
+mod holders;
 
 pub use context::{Actor, Context, Idempotency};
 pub use decision::{Decision, New, On};
 pub use desk::{Desk, Loaded};
 pub use error::{CommandError, Refusal, Stop};
 pub use executor::{Done, Executor};
+pub use holders::holders;

@@ -9,10 +9,13 @@
 //! | how commands share one fsync | `writer.rs` |
 //! | how a batch is decided and written | `sqlite/append.rs`, `postgres/append.rs` with `migrations/log/postgres` |
 //! | what makes tampering visible | `chain.rs`, `verify.rs` |
+//! | how an event is proven to somebody without the log | `proof/mod.rs` |
 //! | how both databases find the same words | `sql/full_text.rs` |
 
 pub mod chain;
+pub mod proof;
 pub mod sql;
+pub mod transfer;
 
 mod accounts;
 mod batch;
@@ -21,7 +24,9 @@ mod clock;
 mod commit;
 mod error;
 mod event;
+mod excerpt;
 mod log;
+mod moment;
 mod open;
 mod postgres;
 mod read;
@@ -39,8 +44,10 @@ pub use commit::{
 };
 pub use error::StoreError;
 pub use event::{NewEvent, StoredEvent, StreamId};
+pub use excerpt::Excerpt;
 pub use log::EventLog;
-pub use open::{Access, Location, Settings, Stores};
+pub use moment::{Moment, MomentError};
+pub use open::{Access, Location, Settings, Stores, scratch_views};
 pub use read::{Head, LogStats, Page, TypeCount};
 pub use rows::{Account, Credential, GithubIdentity, RowChange, SignInSession};
 pub use verify::{Finding, VerifyReport};

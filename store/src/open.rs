@@ -4,8 +4,12 @@ use std::fs::{DirBuilder, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::sql::{Database, Migration, PostgresDatabase, PostgresSettings, SqliteDatabase, SqliteSettings, migrate};
+use crate::sql::{
+    Database, Migration, PostgresDatabase, PostgresSettings, SqliteDatabase, SqliteSettings, check_schema, connect,
+    migrate, migrate_file,
+};
 use crate::{Clock, EventLog, StoreError};
 
 /// Where the stores are.
@@ -72,9 +76,49 @@ impl Stores {
         };
         migrate(&log, LOG).await?;
         migrate(&views, VIEWS).await?;
+        if settings.access != Access::Look && crate::read::head(&log).await?.epoch < 0 {
+            let what = "an unfinished copy of a log is here: finish it with the same command, or remove it";
+            return Err(StoreError::Setup(format!("{place}: {what}")));
+        }
         let log = Arc::new(EventLog::start(log, settings.clock, folder).await?);
         Ok(Self { log, views, place })
     }
+}
+
+/// An empty place for read models that nobody else sees: in a file of the folder, or in memory without one. Whoever
+/// made the folder throws it away.
+pub async fn scratch_views(folder: Option<&Path>) -> Result<Database, StoreError> {
+    let views = match folder {
+        Some(folder) => SqliteDatabase::open(&folder.join("views.db"), SqliteSettings { synchronous: "off" })?,
+        None => SqliteDatabase::in_memory()?,
+    };
+    let views = Database::Sqlite(views);
+    migrate(&views, VIEWS).await?;
+    Ok(views)
+}
+
+/// The file of a log, made if it is not there, in a folder that is taken for this process.
+pub(crate) fn open_log_file(folder: &Path) -> Result<(rusqlite::Connection, File), StoreError> {
+    crate::sql::check_sqlite_version()?;
+    let place = folder.display().to_string();
+    make(folder)?;
+    let lock = take(folder)?;
+    let mut connection = connect(&folder.join("log.db"), SqliteSettings { synchronous: "full" })?;
+    migrate_file(&mut connection, &place, LOG)?;
+    Ok((connection, lock))
+}
+
+/// The schema of a log, made if it is not there. There is one connection.
+pub(crate) async fn open_log_schema(url: &str) -> Result<PostgresDatabase, StoreError> {
+    let settings = PostgresSettings { schema: "log", synchronous_commit: "on", connections: 1 };
+    let log = PostgresDatabase::open(url, settings).await?;
+    migrate(&Database::Postgres(log.clone()), LOG).await?;
+    Ok(log)
+}
+
+/// Refuses a log that was made by a newer muster.
+pub(crate) fn check_log_schema(place: &str, found: i64) -> Result<(), StoreError> {
+    check_schema(place, found, LOG)
 }
 
 type Opened = (Database, Database, String, Option<File>);
@@ -85,9 +129,7 @@ fn open_sqlite(folder: &Path, access: Access) -> Result<Opened, StoreError> {
     if access != Access::Serve && !folder.join("log.db").exists() {
         return Err(StoreError::Setup(format!("{place}: there is no log in this folder")));
     }
-    // It will hold password hashes and secrets, so it is its owner's alone; one that is there is left as it is.
-    let make = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    make.map_err(|e| StoreError::Setup(format!("{place}: cannot make the data folder: {e}")))?;
+    make(folder)?;
     let lock = if access == Access::Look { None } else { Some(take(folder)?) };
     let log = SqliteDatabase::open(&folder.join("log.db"), SqliteSettings { synchronous: "full" })?;
     let views = SqliteDatabase::open(&folder.join("views.db"), SqliteSettings { synchronous: "normal" })?;
@@ -105,17 +147,31 @@ async fn open_postgres(url: &str, access: Access) -> Result<Opened, StoreError> 
     Ok((Database::Postgres(log), Database::Postgres(views), place, None))
 }
 
+/// It will hold password hashes and secrets, so it is its owner's alone; one that is there is left as it is.
+fn make(folder: &Path) -> Result<(), StoreError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|e| StoreError::Setup(format!("{}: cannot make the data folder: {e}", folder.display())))
+}
+
+/// How often a folder that is taken is tried, and how long after one another.
+const TRIES: u32 = 15;
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
+
 /// Takes the folder for this process; the operating system gives it back even after a kill.
 fn take(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("muster.lock");
     let failed =
         |e: std::io::Error| StoreError::Setup(format!("{}: the data folder must be writable: {e}", path.display()));
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse(folder.display().to_string())),
-        Err(TryLockError::Error(e)) => Err(failed(e)),
+    // Whoever lets go of a folder may have begun another process just then, which has it until it is on its own.
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_TRIES),
+            Err(TryLockError::Error(e)) => return Err(failed(e)),
+        }
     }
+    Err(StoreError::InUse(folder.display().to_string()))
 }
 
 // By hand: an address may carry a password.

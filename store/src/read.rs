@@ -70,6 +70,19 @@ impl EventLog {
         Ok(scan::read(&self.database, select).await?.events)
     }
 
+    /// How many events a stream has; 0 if there is no such stream.
+    pub async fn stream_length(&self, stream: &StreamId) -> Result<i64, StoreError> {
+        let query = Query::new(
+            "select sequence
+             from events
+             where aggregate_type = $1 and aggregate_id = $2
+             order by sequence desc
+             limit 1",
+        );
+        let row = self.database.first(query.bind(&stream.aggregate_type).bind(&stream.aggregate_id)).await?;
+        row.map_or(Ok(0), |row| row.int(0))
+    }
+
     /// Events after a position, oldest first. What comes back has no hole: a hole is damage, never a late commit.
     pub async fn read_all(&self, after: i64, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -89,6 +102,15 @@ impl EventLog {
         let kinds = kinds.map(<[_]>::to_vec);
         let found = scan::read(&self.database, Select::After { after, limit, kinds, most_bytes: PAGE_BYTES }).await?;
         Ok(Page { events: found.events, last: found.last })
+    }
+
+    /// The events at these positions, which must rise. One that is not there is an error.
+    pub async fn read_positions(&self, positions: &[i64]) -> Result<Vec<StoredEvent>, StoreError> {
+        let found = scan::read(&self.database, Select::At { positions: positions.to_vec() }).await?.events;
+        match positions.get(found.len()) {
+            None => Ok(found),
+            Some(missing) => Err(StoreError::Damaged(format!("there is no event at {missing}"))),
+        }
     }
 
     /// The event at a position.

@@ -2,8 +2,8 @@
 
 use futures_util::TryStreamExt;
 use rusqlite::types::ValueRef;
-use sqlx::Row as _;
 use sqlx::postgres::PgRow;
+use sqlx::{Executor, Postgres, Row as _};
 use uuid::Uuid;
 
 use crate::sql::{Database, PostgresDatabase, SqliteDatabase, postgres_failed, sqlite_failed};
@@ -16,6 +16,8 @@ pub(crate) enum Select {
     Stream { stream: StreamId, from: i64, to: i64 },
     /// After a position.
     After { after: i64, limit: i64, kinds: Kinds, most_bytes: usize },
+    /// At these positions, which must rise.
+    At { positions: Vec<i64> },
 }
 
 /// The kinds of aggregates whose events are wanted; all of them without a list.
@@ -28,6 +30,8 @@ pub(crate) struct Found {
     /// Where the last event stood that was looked at, wanted or not.
     pub(crate) last: Option<i64>,
     bytes: usize,
+    /// Events looked at.
+    seen: usize,
 }
 
 macro_rules! events_where {
@@ -43,6 +47,9 @@ macro_rules! events_where {
 
 const OF_STREAM: &str =
     events_where!("where aggregate_type = $1 and aggregate_id = $2 and sequence between $3 and $4 order by sequence");
+/// The two databases take a list in different ways.
+const AT_IN_SQLITE: &str = events_where!("where position in (select value from json_each($1)) order by position");
+const AT_IN_POSTGRES: &str = events_where!("where position = any($1) order by position");
 const AFTER: &str = events_where!("where position > $1 order by position limit $2");
 /// What nobody wants stays on the server; its position is still counted.
 const AFTER_OF_KINDS: &str = "select position, aggregate_type, aggregate_id, sequence, event_type, event_version,
@@ -59,11 +66,12 @@ pub(crate) async fn read(database: &Database, select: Select) -> Result<Found, S
 }
 
 impl Select {
-    /// The first number that must be found, if any is.
-    fn first(&self) -> i64 {
+    /// The number that the event must have that is found after so many others.
+    fn wanted(&self, found: usize) -> i64 {
         match self {
-            Self::Stream { from, .. } => (*from).max(1),
-            Self::After { after, .. } => (*after).max(0) + 1,
+            Self::Stream { from, .. } => (*from).max(1) + found as i64,
+            Self::After { after, .. } => (*after).max(0) + 1 + found as i64,
+            Self::At { positions } => positions.get(found).copied().unwrap_or_default(),
         }
     }
 
@@ -71,20 +79,20 @@ impl Select {
     fn number(&self, position: i64, sequence: i64) -> i64 {
         match self {
             Self::Stream { .. } => sequence,
-            Self::After { .. } => position,
+            Self::After { .. } | Self::At { .. } => position,
         }
     }
 
     fn wants(&self, kind: &str) -> bool {
         match self {
             Self::After { kinds: Some(kinds), .. } => kinds.contains(&kind),
-            Self::After { kinds: None, .. } | Self::Stream { .. } => true,
+            Self::After { kinds: None, .. } | Self::Stream { .. } | Self::At { .. } => true,
         }
     }
 
     fn most_bytes(&self) -> usize {
         match self {
-            Self::Stream { .. } => usize::MAX,
+            Self::Stream { .. } | Self::At { .. } => usize::MAX,
             Self::After { most_bytes, .. } => *most_bytes,
         }
     }
@@ -92,7 +100,7 @@ impl Select {
     fn hole(&self, wanted: i64, found: i64) -> StoreError {
         let of = match self {
             Self::Stream { stream, .. } => stream.to_string(),
-            Self::After { .. } => "the log".into(),
+            Self::After { .. } | Self::At { .. } => "the log".into(),
         };
         StoreError::Damaged(format!("{of} has a hole at {wanted}: next comes {found}"))
     }
@@ -101,6 +109,17 @@ impl Select {
 impl Found {
     fn is_full(&self, select: &Select) -> bool {
         self.bytes >= select.most_bytes()
+    }
+
+    /// Counts an event; it must be the one that comes next.
+    fn look_at(&mut self, position: i64, number: i64, select: &Select) -> Result<(), StoreError> {
+        let wanted = select.wanted(self.seen);
+        if number != wanted {
+            return Err(select.hole(wanted, number));
+        }
+        self.seen += 1;
+        self.last = Some(position);
+        Ok(())
     }
 
     fn add(&mut self, event: StoredEvent) {
@@ -114,11 +133,13 @@ async fn from_sqlite(database: &SqliteDatabase, select: Select) -> Result<Found,
     database.read(move |connection| scan_file(connection, &select, &place)).await?
 }
 
-fn scan_file(connection: &rusqlite::Connection, select: &Select, place: &str) -> Result<Found, StoreError> {
+/// Reads events on a connection of the caller's, within its transaction.
+pub(crate) fn scan_file(connection: &rusqlite::Connection, select: &Select, place: &str) -> Result<Found, StoreError> {
     let failed = |e: rusqlite::Error| sqlite_failed(place, &e);
     let (sql, limit) = match select {
         Select::Stream { .. } => (OF_STREAM, 0),
         Select::After { limit, .. } => (AFTER, *limit),
+        Select::At { .. } => (AT_IN_SQLITE, 0),
     };
     // SQLite numbers `$1` by where it first appears, which here is where it belongs.
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
@@ -127,18 +148,17 @@ fn scan_file(connection: &rusqlite::Connection, select: &Select, place: &str) ->
             statement.query((&stream.aggregate_type, &stream.aggregate_id, from, to)).map_err(failed)?
         }
         Select::After { after, .. } => statement.query((after, limit)).map_err(failed)?,
+        Select::At { positions } => {
+            let list = serde_json::to_string(positions).map_err(|e| StoreError::Failed(e.to_string()))?;
+            statement.query((list,)).map_err(failed)?
+        }
     };
     let mut found = Found::default();
-    let mut wanted = select.first();
     while let Some(row) = rows.next().map_err(failed)? {
         let int = |at| row.get::<_, i64>(at).map_err(failed);
         let (position, sequence) = (int(0)?, int(3)?);
         let number = select.number(position, sequence);
-        if number != wanted {
-            return Err(select.hole(wanted, number));
-        }
-        wanted += 1;
-        found.last = Some(position);
+        found.look_at(position, number, select)?;
         let bytes = |at: usize| match row.get_ref(at) {
             Ok(ValueRef::Text(it) | ValueRef::Blob(it)) => Ok(Some(it)),
             Ok(ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_)) => Ok(None),
@@ -173,7 +193,16 @@ fn scan_file(connection: &rusqlite::Connection, select: &Select, place: &str) ->
 }
 
 async fn from_postgres(database: &PostgresDatabase, select: Select) -> Result<Found, StoreError> {
-    let failed = |e: sqlx::Error| postgres_failed(database.place(), &e);
+    scan_server(database.pool(), select, database.place()).await
+}
+
+/// Reads events on a connection of the caller's, within its transaction.
+pub(crate) async fn scan_server<'e>(
+    connection: impl Executor<'e, Database = Postgres> + 'e,
+    select: Select,
+    place: &str,
+) -> Result<Found, StoreError> {
+    let failed = |e: sqlx::Error| postgres_failed(place, &e);
     let query = match &select {
         Select::Stream { stream, from, to } => sqlx::query(OF_STREAM)
             .bind(stream.aggregate_type.clone())
@@ -184,18 +213,14 @@ async fn from_postgres(database: &PostgresDatabase, select: Select) -> Result<Fo
         Select::After { after, limit, kinds: Some(kinds), .. } => {
             sqlx::query(AFTER_OF_KINDS).bind(*after).bind(*limit).bind(kinds.clone())
         }
+        Select::At { positions } => sqlx::query(AT_IN_POSTGRES).bind(positions.clone()),
     };
-    let mut rows = query.fetch(database.pool());
+    let mut rows = query.fetch(connection);
     let mut found = Found::default();
-    let mut wanted = select.first();
     while let Some(row) = rows.try_next().await.map_err(failed)? {
         let (position, sequence) = (int(&row, 0).map_err(failed)?, int(&row, 3).map_err(failed)?);
         let number = select.number(position, sequence);
-        if number != wanted {
-            return Err(select.hole(wanted, number));
-        }
-        wanted += 1;
-        found.last = Some(position);
+        found.look_at(position, number, &select)?;
         if !select.wants(text_at(&row, 1).map_err(failed)?.unwrap_or_default()) {
             continue;
         }

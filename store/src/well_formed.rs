@@ -52,7 +52,8 @@ pub(crate) fn check(commit: &Commit) -> Result<(), String> {
     Ok(())
 }
 
-fn is_json(text: &str) -> bool {
+/// Whether both databases and the parsers that events pass through can read it.
+pub(crate) fn is_json(text: &str) -> bool {
     depth(text) <= DEEPEST && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 

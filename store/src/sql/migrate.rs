@@ -32,28 +32,39 @@ pub(crate) async fn migrate(database: &Database, migrations: &'static [Migration
 
 async fn migrate_sqlite(database: &SqliteDatabase, migrations: &'static [Migration]) -> Result<(), StoreError> {
     let place = database.place().to_owned();
-    let work = move |connection: &mut rusqlite::Connection| {
-        let failed = |e: rusqlite::Error| super::sqlite::failed(&place, &e);
-        let has = "select 1 from sqlite_master where name = 'schema_migrations'";
-        let known: Option<i64> = connection.query_row(has, [], |row| row.get(0)).optional().map_err(failed)?;
-        let found = match known {
-            Some(_) => connection.query_row(NEWEST, [], |row| row.get::<_, Option<i64>>(0)).map_err(failed)?,
-            None => None,
-        };
-        let pending = pending(&place, found.unwrap_or(0), migrations)?;
-        if pending.is_empty() {
-            // Nothing is written, so that a reader of a folder it may not write to can look at it.
-            return Ok(());
-        }
-        let transaction = connection.transaction().map_err(failed)?;
-        transaction.execute_batch(CREATE).map_err(failed)?;
-        for migration in pending {
-            transaction.execute_batch(migration.sqlite).map_err(failed)?;
-            transaction.execute(DONE, [migration.version]).map_err(failed)?;
-        }
-        transaction.commit().map_err(failed)
+    database.write(move |connection| migrate_file(connection, &place, migrations)).await?
+}
+
+/// Applies what is missing to a file.
+pub(crate) fn migrate_file(
+    connection: &mut rusqlite::Connection,
+    place: &str,
+    migrations: &'static [Migration],
+) -> Result<(), StoreError> {
+    let failed = |e: rusqlite::Error| super::sqlite::failed(place, &e);
+    let has = "select 1 from sqlite_master where name = 'schema_migrations'";
+    let known: Option<i64> = connection.query_row(has, [], |row| row.get(0)).optional().map_err(failed)?;
+    let found = match known {
+        Some(_) => connection.query_row(NEWEST, [], |row| row.get::<_, Option<i64>>(0)).map_err(failed)?,
+        None => None,
     };
-    database.write(work).await?
+    let pending = pending(place, found.unwrap_or(0), migrations)?;
+    if pending.is_empty() {
+        // Nothing is written, so that a reader of a folder it may not write to can look at it.
+        return Ok(());
+    }
+    let transaction = connection.transaction().map_err(failed)?;
+    transaction.execute_batch(CREATE).map_err(failed)?;
+    for migration in pending {
+        transaction.execute_batch(migration.sqlite).map_err(failed)?;
+        transaction.execute(DONE, [migration.version]).map_err(failed)?;
+    }
+    transaction.commit().map_err(failed)
+}
+
+/// Refuses a schema from the future.
+pub(crate) fn check_schema(place: &str, found: i64, migrations: &'static [Migration]) -> Result<(), StoreError> {
+    pending(place, found, migrations).map(drop)
 }
 
 async fn migrate_postgres(database: &PostgresDatabase, migrations: &'static [Migration]) -> Result<(), StoreError> {

@@ -16,9 +16,13 @@ pub use statement::{Outcome, Query, Statement};
 pub use table::{Column, Holds, Table};
 pub use value::{Row, Value};
 
-pub(crate) use migrate::{Migration, migrate};
-pub(crate) use postgres::{PostgresSettings, failed as postgres_failed};
-pub(crate) use sqlite::{SqliteSettings, failed as sqlite_failed};
+pub(crate) use migrate::{Migration, check_schema, migrate, migrate_file};
+pub(crate) use postgres::{
+    PostgresSettings, failed as postgres_failed, own as postgres_row, select as postgres_select,
+};
+pub(crate) use sqlite::{
+    SqliteSettings, connect, failed as sqlite_failed, own as sqlite_value, select as sqlite_select,
+};
 
 pub use postgres::PostgresDatabase;
 pub use sqlite::SqliteDatabase;

@@ -179,7 +179,10 @@ pub(crate) fn failed(place: &str, error: &sqlx::Error) -> StoreError {
     }
 }
 
-async fn select<'e>(executor: impl Executor<'e, Database = Postgres>, query: Query) -> Result<Vec<Row>, sqlx::Error> {
+pub(crate) async fn select<'e>(
+    executor: impl Executor<'e, Database = Postgres>,
+    query: Query,
+) -> Result<Vec<Row>, sqlx::Error> {
     let arguments = arguments(&query.params)?;
     let rows = sqlx::query_with(AssertSqlSafe(query.sql.into_owned()), arguments).fetch_all(executor).await?;
     rows.iter().map(own).collect()
@@ -356,7 +359,7 @@ impl sqlx::Encode<'_, Postgres> for Untyped {
     }
 }
 
-fn own(row: &PgRow) -> Result<Row, sqlx::Error> {
+pub(crate) fn own(row: &PgRow) -> Result<Row, sqlx::Error> {
     let value = |column: &sqlx::postgres::PgColumn| -> Result<Value, sqlx::Error> {
         let at = column.ordinal();
         Ok(match column.type_info().name() {

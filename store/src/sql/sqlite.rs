@@ -145,7 +145,7 @@ fn spawn(role: &str, mut connection: Connection, jobs: Receiver<Job>) -> Result<
         .map_err(|e| StoreError::Setup(format!("cannot start a database thread: {e}")))
 }
 
-fn connect(path: &PathBuf, settings: SqliteSettings) -> Result<Connection, StoreError> {
+pub(crate) fn connect(path: &Path, settings: SqliteSettings) -> Result<Connection, StoreError> {
     let place = path.display().to_string();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|e| failed(&place, &e))?;
@@ -288,7 +288,7 @@ fn numbered(sql: &str) -> String {
     sql.replace('$', "?")
 }
 
-fn own(value: ValueRef<'_>) -> Value {
+pub(crate) fn own(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(it) => Value::Int(it),
