@@ -1,5 +1,7 @@
 //! Agents as people and other agents see them.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use domain::agent::{AgentEvent, AgentLevel, AgentStatus};
 use domain::github::{self, Login};
@@ -16,6 +18,8 @@ use crate::{Describe, Fact, FactOf, FoldError, Key, Poison, Projection, Reads, R
 
 /// The projection's name.
 pub const NAME: &str = "agents";
+/// The most agents that one statement asks for.
+const ASKED_AT_ONCE: usize = 500;
 
 /// An agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,6 +73,19 @@ pub struct Filter {
 /// An agent, in use or not.
 pub async fn find(views: &Database, id: AgentId) -> Result<Option<AgentView>, StoreError> {
     first(views, Query::new("select doc from agents where id = $1").bind(id.0)).await
+}
+
+/// What agents are called, by their ids; those that never were are left out.
+pub async fn names(views: &Database, agents: &[AgentId]) -> Result<HashMap<AgentId, String>, StoreError> {
+    let mut names = HashMap::new();
+    for chunk in agents.chunks(ASKED_AT_ONCE) {
+        let places: Vec<String> = (1..=chunk.len()).map(|at| format!("${at}")).collect();
+        let sql = format!("select doc from agents where id in ({})", places.join(", "));
+        let query = chunk.iter().fold(Query::new(sql), |query, agent| query.bind(agent.0));
+        let found: Vec<AgentView> = records(views, query).await?;
+        names.extend(found.into_iter().map(|it| (it.id, it.name)));
+    }
+    Ok(names)
 }
 
 /// The agents of a workspace that are in use, newest first.

@@ -29,6 +29,7 @@ pub(crate) struct Feed<'a> {
     /// What at least one of them reads; everything without a list.
     kinds: Option<Vec<&'static str>>,
     at: i64,
+    up_to: i64,
 }
 
 impl<'a> Feed<'a> {
@@ -45,12 +46,23 @@ impl<'a> Feed<'a> {
             kinds.dedup();
             kinds
         });
-        Self { log, kinds, at }
+        Self { log, kinds, at, up_to: i64::MAX }
     }
 
-    /// The next page; `None` at the head of the log.
+    /// The same, and nothing after another position.
+    pub(crate) fn up_to(self, up_to: i64) -> Self {
+        Self { up_to, ..self }
+    }
+
+    /// The next page; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Arc<Decoded>>, StoreError> {
-        let page = self.log.read_page(self.at, PAGE, self.kinds.as_deref()).await?;
+        let limit = usize::try_from(self.up_to - self.at).unwrap_or(0).min(PAGE);
+        if limit == 0 {
+            return Ok(None);
+        }
+        let mut page = self.log.read_page(self.at, limit, self.kinds.as_deref()).await?;
+        page.events.retain(|event| event.position <= self.up_to);
+        page.last = page.last.map(|last| last.min(self.up_to));
         self.at = page.last.unwrap_or(self.at);
         Ok(aside(move || Decoded::of(page)).await?.map(Arc::new))
     }
@@ -64,6 +76,8 @@ pub(crate) struct Loading {
     tables: Arc<Tables>,
     left_out: Arc<LeftOut>,
     known: Known,
+    /// What is up to here was in the build when it was taken up.
+    after: i64,
     writing: Option<JoinHandle<Result<(Build, Outcome), StoreError>>>,
     /// The event that the build stops at, if there is one.
     pub(crate) poison: Option<Poison>,
@@ -79,15 +93,20 @@ impl Loading {
         let tables = Arc::new(build.tables(&*projection, views));
         let left_out = Arc::new(registry::left_out(views, &build).await?);
         let known = Known::at(build.checkpoint);
-        Ok(Self { projection, build, tables, left_out, known, writing: None, poison: None })
+        let after = build.checkpoint;
+        Ok(Self { projection, build, tables, left_out, known, after, writing: None, poison: None })
     }
 
     /// Folds a page, and begins to write what came of it. `Unexpected` when somebody else has moved the build.
     pub(crate) async fn take(&mut self, page: Arc<Decoded>) -> Result<Outcome, StoreError> {
+        let after = self.after;
+        if page.last() <= after {
+            return Ok(Outcome::Done);
+        }
         let (projection, left_out) = (self.projection.clone(), self.left_out.clone());
         let mut known = std::mem::take(&mut self.known);
         let (batch, mut known, (mut rows, missing)) = aside(move || {
-            let batch = Batch::of(&*projection, page, &left_out);
+            let batch = Batch::of(&*projection, page, &left_out).after(after);
             let found = known.look_up(batch.touches(&*projection));
             (batch, known, found)
         })
@@ -125,6 +144,7 @@ impl Loading {
         let Some(writing) = self.writing.take() else { return Ok(Outcome::Done) };
         let (build, outcome) = writing.await.map_err(|e| StoreError::Failed(e.to_string()))??;
         self.build = build;
+        self.after = self.after.max(self.build.checkpoint);
         Ok(outcome)
     }
 }
@@ -132,15 +152,16 @@ impl Loading {
 /// How one of several builds ended that were fed together.
 pub(crate) type Fed = Result<Outcome, StoreError>;
 
-/// Brings builds that stand at the same position to the head of the log. One that fails or stops does not keep the
-/// others; `progress` hears how far they are.
+/// Brings builds to a position, or to the head of the log where that comes first; the one that is furthest behind says
+/// where to begin. One that fails or stops does not keep the others; `progress` hears how far they are.
 pub(crate) async fn feed(
     log: &EventLog,
-    loadings: &mut [Loading],
+    mut loadings: Vec<&mut Loading>,
+    up_to: i64,
     mut progress: impl FnMut(i64),
 ) -> Result<Vec<Fed>, StoreError> {
-    let at = loadings.first().map_or(0, |it| it.build.checkpoint);
-    let mut feed = Feed::after(log, at, loadings.iter().map(|it| &it.projection));
+    let at = loadings.iter().map(|it| it.build.checkpoint).min().unwrap_or(up_to);
+    let mut feed = Feed::after(log, at, loadings.iter().map(|it| &it.projection)).up_to(up_to);
     let mut ends: Vec<Option<Fed>> = loadings.iter().map(|_| None).collect();
     let mut page = feed.next().await?;
     while let Some(current) = page {

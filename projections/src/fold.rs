@@ -59,6 +59,11 @@ impl Decoded {
     pub(crate) fn of(page: Page) -> Option<Self> {
         Some(Self { last: page.last?, facts: page.events.into_iter().map(Fact::read).collect() })
     }
+
+    /// The position up to which the log was read.
+    pub(crate) fn last(&self) -> i64 {
+        self.last
+    }
 }
 
 /// Events on their way into rows.
@@ -110,6 +115,13 @@ impl Batch {
             chosen.push(n);
         }
         Self { decoded, chosen, held }
+    }
+
+    /// The batch without what is up to a position.
+    pub(crate) fn after(mut self, position: i64) -> Self {
+        let decoded = &self.decoded;
+        self.chosen.retain(|n| place(&decoded.facts[*n]).0 > position);
+        self
     }
 
     /// The rows to load before the batch is folded.
@@ -193,7 +205,7 @@ fn place(item: &Result<Fact, Poison>) -> (i64, &StreamId) {
     }
 }
 
-fn apply(projection: &dyn Projection, fact: &Fact, rows: &mut Rows) -> Result<(), Poison> {
+pub(crate) fn apply(projection: &dyn Projection, fact: &Fact, rows: &mut Rows) -> Result<(), Poison> {
     // A bug in one fold must not end the task that feeds the others of its batch.
     let folded = catch_unwind(AssertUnwindSafe(|| projection.apply(fact, rows)));
     folded.unwrap_or_else(|panic| Err(FoldError::Panicked(message(&*panic)))).map_err(|error| fact.poison(error))

@@ -26,6 +26,11 @@ impl Lease {
         Self { views, name: name.into(), version, owner: owner.into(), lasts, renewed: None, by_force }
     }
 
+    /// The same, to be taken from whoever has it: their engine rests until it is given back or has run out.
+    pub(crate) fn by_force(views: Database, name: &str, version: i64, owner: &str, lasts: Duration) -> Self {
+        Self { by_force: true, ..Self::new(views, name, version, owner, lasts) }
+    }
+
     /// How often a lease is renewed, and asked for by those who do not have it.
     pub(crate) fn interval(&self) -> Duration {
         self.lasts / 3
@@ -75,6 +80,14 @@ pub(crate) async fn owner(views: &Database, name: &str, version: i64) -> Result<
     let query = Query::new("select owner from leases where name = $1 and version = $2 and expires_at >= $3")
         .bind(name)
         .bind(version)
+        .bind(views.now_micros().await?);
+    views.first(query).await?.map(|mut row| row.take_text(0)).transpose()
+}
+
+/// Who works on any version of a projection now, if anybody does.
+pub(crate) async fn any_owner(views: &Database, name: &str) -> Result<Option<String>, StoreError> {
+    let query = Query::new("select owner from leases where name = $1 and expires_at >= $2 limit 1")
+        .bind(name)
         .bind(views.now_micros().await?);
     views.first(query).await?.map(|mut row| row.take_text(0)).transpose()
 }

@@ -3,11 +3,14 @@
 //! A tour, in reading order:
 //!
 //! - [`workspaces`] is the read model to read first: table, fold and queries in one file.
-//!   [`projects`], [`agents`] and [`sessions`] are built the same way; [`timeline`] is the one that reads every stream.
+//!   [`projects`], [`agents`] and [`sessions`] are built the same way; [`timeline`] is the one that reads every stream,
+//!   [`lineage`] says of every event whose it is and what it came from.
 //! - [`Projection`] is what they have in common, [`Fact`] is what they fold, [`Rows`] is what they fold into.
 //! - [`Engine`] keeps them up to date. `worker.rs` is its loop, `fold.rs` what happens to a batch, `registry.rs`
 //!   which build of a projection is served, and how a new one takes over.
-//! - [`parking`] is for events that cannot be applied, [`offline`] for rebuilding and verifying from the log.
+//! - [`history`] folds one stream with its aggregate's own rules, to say what each event changed.
+//! - [`parking`] is for events that cannot be applied, [`offline`] for rebuilding and verifying from the log,
+//!   [`past`] for read models as they were, [`backtest`] for scores told again from the log.
 //!
 //! Three invariants hold everywhere:
 //!
@@ -34,8 +37,13 @@ mod worker;
 
 pub mod agent_profile;
 pub mod agents;
+pub mod auditor;
+pub mod backtest;
+pub mod history;
+pub mod lineage;
 pub mod offline;
 pub mod parking;
+pub mod past;
 pub mod projects;
 pub mod score_facts;
 pub mod scorecards;
@@ -68,6 +76,7 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(tasks::Tasks),
         Arc::new(wiki::Wiki),
         Arc::new(timeline::Timeline),
+        Arc::new(lineage::Lineage),
     ]
 }
 

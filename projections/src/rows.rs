@@ -176,6 +176,17 @@ impl Rows {
         self.slot::<R>(key.into()).now = Now::Gone;
     }
 
+    /// Takes out the rows of one table that were put in or changed, in the order of their keys.
+    pub(crate) fn take<R: Record>(&mut self) -> Vec<R> {
+        let mut keys: Vec<RowKey> = self.slots.keys().filter(|it| it.table == R::TABLE).cloned().collect();
+        keys.sort_unstable();
+        let taken = keys.iter().filter_map(|key| match self.slots.remove(key)?.now {
+            Now::Is { row, changed: true } => Some(row as Box<dyn Any>),
+            Now::Is { changed: false, .. } | Now::AsStored | Now::Gone => None,
+        });
+        taken.filter_map(|row| row.downcast::<R>().ok()).map(|row| *row).collect()
+    }
+
     /// Puts in a row as it is stored, or that there is none.
     pub(crate) fn load(&mut self, key: RowKey, stored: Option<String>) {
         self.slots.insert(key, Slot { stored, loaded: true, now: Now::AsStored });

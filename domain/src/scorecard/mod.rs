@@ -22,7 +22,7 @@ use crate::scores::{Factor, KpiInputs, KpiRecord, Metrics, Trends, Trigger, Trus
 use crate::{AgentId, Demand, Entity, KpiId, WorkspaceId};
 
 /// How many records are kept in memory, whatever a policy looks back on.
-const KEPT_RECORDS: usize = 10;
+pub(crate) const KEPT_RECORDS: usize = 10;
 
 /// An agent's scorecard.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -145,7 +145,14 @@ impl Scorecard {
         }
     }
 
-    fn decide(&self, command: ScorecardCommand) -> Result<Vec<ScorecardEvent>, ScorecardError> {
+    /// The scorecard with one more event on it.
+    pub fn with(mut self, event: ScorecardEvent) -> Self {
+        self.apply(event);
+        self
+    }
+
+    /// What is decided from what is on the scorecard: also for whoever wants to know what would have been.
+    pub fn decide(&self, command: ScorecardCommand) -> Result<Vec<ScorecardEvent>, ScorecardError> {
         match command {
             ScorecardCommand::RecordKpi(it) => record_kpi::decide(self, it),
             ScorecardCommand::RecordTrust(it) => record_trust::decide(self, it),

@@ -8,6 +8,7 @@
 mod facts;
 pub mod kpi;
 mod policy;
+mod policy_check;
 pub mod probation;
 mod tally;
 pub mod trust;
@@ -18,6 +19,7 @@ pub use policy::{
     BaseWeights, ConsistencyPolicy, OverallWeights, ProbationPolicy, QualityPolicy, RecoveryPolicy, ScorePolicy,
     TrendWeights,
 };
+pub use policy_check::PolicyError;
 pub use probation::{Recovery, Trigger};
 pub use tally::{Counted, KpiInputs, Tally, tally};
 pub use trust::{Direction, Factor, TrustBreakdown};

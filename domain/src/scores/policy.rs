@@ -1,11 +1,16 @@
 //! The policy: every number that scores depend on, with the document's as the default.
+//!
+//! A policy that is read need only say what is otherwise than the default. [`ScorePolicy::check`] says whether it makes
+//! sense.
 
 use serde::{Deserialize, Serialize};
 
 /// Every number that scores depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ScorePolicy {
-    /// Names these formulas with these numbers, for records to refer to.
+    /// Names these formulas with these numbers, for records to refer to; not for a policy file to say.
+    #[serde(skip)]
     pub formula_version: u32,
     /// How good code is.
     pub quality: QualityPolicy,
@@ -33,6 +38,7 @@ pub struct ScorePolicy {
 
 /// How good code is: points, of which there are 0 to 100.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct QualityPolicy {
     /// What everybody has.
     pub base: f64,
@@ -46,6 +52,7 @@ pub struct QualityPolicy {
 
 /// How an agent does on the whole: shares that make 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct OverallWeights {
     /// Of code quality.
     pub quality: f64,
@@ -63,6 +70,7 @@ pub struct OverallWeights {
 
 /// What trust is made of: points that make 100.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct BaseWeights {
     /// For code quality.
     pub quality: f64,
@@ -80,6 +88,7 @@ pub struct BaseWeights {
 
 /// What a trend adds to trust, or takes from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct TrendWeights {
     /// Doing better on the whole.
     pub overall: f64,
@@ -91,6 +100,7 @@ pub struct TrendWeights {
 
 /// What it is worth to be steady.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ConsistencyPolicy {
     /// From how many records on it counts.
     pub records: usize,
@@ -102,6 +112,7 @@ pub struct ConsistencyPolicy {
 
 /// When an agent is put on probation: any of these is enough.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ProbationPolicy {
     /// Trust below this.
     pub trust_below: f64,
@@ -117,6 +128,7 @@ pub struct ProbationPolicy {
 
 /// When probation ends: all of these are needed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct RecoveryPolicy {
     /// Trust of at least this.
     pub trust: f64,
@@ -132,42 +144,59 @@ impl Default for ScorePolicy {
     fn default() -> Self {
         Self {
             formula_version: 1,
-            quality: QualityPolicy {
-                base: 50.0,
-                approved_on_first_review: 10.0,
-                change_requested: 5.0,
-                lint_errors: 10.0,
-            },
+            quality: QualityPolicy::default(),
             completion_days: 7,
             churn_days: 30,
-            overall: OverallWeights {
-                quality: 0.4,
-                completion: 0.3,
-                bugs: 0.2,
-                failures: 0.1,
-                per_bug: 10.0,
-                per_failure: 10.0,
-            },
+            overall: OverallWeights::default(),
             initial_trust: 50.0,
-            base: BaseWeights {
-                quality: 40.0,
-                completion: 30.0,
-                bugs: 20.0,
-                per_bug: 4.0,
-                failures: 10.0,
-                per_failure: 3.33,
-            },
-            trend: TrendWeights { overall: 5.0, quality: 2.0, tasks: 1.0 },
-            consistency: ConsistencyPolicy { records: 3, bonus: 5.0, deviation_per_point: 0.06 },
+            base: BaseWeights::default(),
+            trend: TrendWeights::default(),
+            consistency: ConsistencyPolicy::default(),
             history: 10,
-            probation: ProbationPolicy {
-                trust_below: 30.0,
-                quality_below: 20.0,
-                rejections: 3,
-                bugs: 5,
-                recent_tasks: 10,
-            },
-            recovery: RecoveryPolicy { trust: 50.0, quality: 60.0, tasks: 5, improving_records: 3 },
+            probation: ProbationPolicy::default(),
+            recovery: RecoveryPolicy::default(),
         }
+    }
+}
+
+impl Default for QualityPolicy {
+    fn default() -> Self {
+        Self { base: 50.0, approved_on_first_review: 10.0, change_requested: 5.0, lint_errors: 10.0 }
+    }
+}
+
+impl Default for OverallWeights {
+    fn default() -> Self {
+        Self { quality: 0.4, completion: 0.3, bugs: 0.2, failures: 0.1, per_bug: 10.0, per_failure: 10.0 }
+    }
+}
+
+impl Default for BaseWeights {
+    fn default() -> Self {
+        Self { quality: 40.0, completion: 30.0, bugs: 20.0, per_bug: 4.0, failures: 10.0, per_failure: 3.33 }
+    }
+}
+
+impl Default for TrendWeights {
+    fn default() -> Self {
+        Self { overall: 5.0, quality: 2.0, tasks: 1.0 }
+    }
+}
+
+impl Default for ConsistencyPolicy {
+    fn default() -> Self {
+        Self { records: 3, bonus: 5.0, deviation_per_point: 0.06 }
+    }
+}
+
+impl Default for ProbationPolicy {
+    fn default() -> Self {
+        Self { trust_below: 30.0, quality_below: 20.0, rejections: 3, bugs: 5, recent_tasks: 10 }
+    }
+}
+
+impl Default for RecoveryPolicy {
+    fn default() -> Self {
+        Self { trust: 50.0, quality: 60.0, tasks: 5, improving_records: 3 }
     }
 }

@@ -13,8 +13,9 @@ pub(super) struct OwnFailure {
     pub(super) commit: OwnCommit,
 }
 
-#[derive(Default)]
-struct Work {
+/// An agent's tasks and pull requests, as they stand after some of its facts.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Work {
     tasks: BTreeMap<TaskId, (TaskFact, Option<Issue>)>,
     pull_requests: BTreeMap<PullRequestId, PullRequestFact>,
 }
@@ -25,23 +26,7 @@ pub(super) fn facts(noted: Vec<Noted>, labelled: Vec<Labelled>, failed: Vec<OwnF
     for it in noted {
         work.note(it);
     }
-    let bugs = bugs(labelled);
-    let with_bug = |(mut task, issue): (TaskFact, Option<Issue>)| {
-        task.bug = issue.and_then(|issue| bugs.get(&issue).copied());
-        task
-    };
-    let (mut pushes, mut failed_deployments) = (vec![], vec![]);
-    for OwnFailure { failure, commit } in failed {
-        pushes.push(PushFact { commits: vec![commit.sha], position: commit.position });
-        let FailedDeployment { deployment_id, position, sha, .. } = failure;
-        failed_deployments.push(DeploymentFact { deployment_id, sha, position });
-    }
-    Facts {
-        tasks: work.tasks.into_values().map(with_bug).collect(),
-        pull_requests: work.pull_requests.into_values().collect(),
-        pushes,
-        failed_deployments,
-    }
+    work.with(labelled, failed)
 }
 
 /// The issues that are bugs, each with the position since which it is one. Of two labellings the later counts.
@@ -59,7 +44,29 @@ fn bugs(mut labelled: Vec<Labelled>) -> BTreeMap<Issue, i64> {
 }
 
 impl Work {
-    fn note(&mut self, Noted { agent_id: _, position, at, what }: Noted) {
+    /// The facts that it amounts to, together with what is known of issues and deployments.
+    pub(super) fn with(self, labelled: Vec<Labelled>, failed: Vec<OwnFailure>) -> Facts {
+        let bugs = bugs(labelled);
+        let with_bug = |(mut task, issue): (TaskFact, Option<Issue>)| {
+            task.bug = issue.and_then(|issue| bugs.get(&issue).copied());
+            task
+        };
+        let (mut pushes, mut failed_deployments) = (vec![], vec![]);
+        for OwnFailure { failure, commit } in failed {
+            pushes.push(PushFact { commits: vec![commit.sha], position: commit.position });
+            let FailedDeployment { deployment_id, position, sha, .. } = failure;
+            failed_deployments.push(DeploymentFact { deployment_id, sha, position });
+        }
+        Facts {
+            tasks: self.tasks.into_values().map(with_bug).collect(),
+            pull_requests: self.pull_requests.into_values().collect(),
+            pushes,
+            failed_deployments,
+        }
+    }
+
+    /// Takes the next fact in the order of the log.
+    pub(super) fn note(&mut self, Noted { agent_id: _, position, at, what }: Noted) {
         let moment = Moment { at, position };
         match what {
             What::TaskAssigned { task_id, issue, started } => {

@@ -12,6 +12,7 @@ mod count;
 #[cfg(test)]
 pub(crate) mod examples;
 mod load;
+mod memory;
 mod rows;
 
 use chrono::{DateTime, Utc};
@@ -23,6 +24,7 @@ use domain::{AgentId, ProjectId, PullRequestId, TaskId, WorkspaceId};
 use store::sql::{Holds, Table};
 
 pub use load::{agent_of_session, load, load_as_of};
+pub use memory::FactsInMemory;
 
 use self::rows::{FailedDeployment, Issue, Labelled, Noted, OwnCommit, Since, Subject, What};
 use crate::fact::{PULL_REQUEST, REPOSITORY, SESSION, TASK};
