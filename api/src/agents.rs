@@ -24,13 +24,14 @@ use bodies::{
 };
 
 use crate::App;
-use crate::answer::{Answer, Seen, Shown, ShownText, json_of};
+use crate::answer::{Answer, SeenAt, ShownAt, json_of};
 use crate::auth::keys::AgentKey;
 use crate::auth::{Caller, Owner, Success};
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::input::{Ask, AskByQuery, Look};
+use crate::input::{Ask, AskByQuery, LookBack};
 use crate::openapi::route;
+use crate::past::{Scene, Subject};
 use crate::scores::RECENT_KPIS;
 use crate::still_true::HasBytes;
 use crate::workspaces::LONGEST_LIST;
@@ -61,10 +62,11 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         .api_route("/agent.delete", delete_with(delete, route("agents", "Remove an agent", DELETE)))
 }
 
-async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListAgents>) -> Seen<ManyAgents> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME]).await?;
+async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListAgents>) -> SeenAt<ManyAgents> {
+    let about = Subject::Workspace(look.input.workspace_id);
+    let scene = app.scene(&look, about, &[workspaces::NAME, agents::NAME]).await?;
     let asked = look.input;
-    let workspace = app.live_workspace_in_reach(&look.by, WorkspaceId(asked.workspace_id)).await?;
+    let workspace = scene.live_workspace_in_reach(&look.by, WorkspaceId(asked.workspace_id)).await?;
     let filter = Filter {
         workspace: workspace.id,
         project: look.by.project_asked(asked.project_id.map(ProjectId))?,
@@ -72,19 +74,20 @@ async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListAgents>) -> Se
         status: asked.status.map(Into::into),
     };
     let (limit, offset) = (asked.limit.unwrap_or(LONGEST_LIST), asked.offset.unwrap_or(0));
-    let found = agents::list(&app.views, &filter, limit, offset).await?;
-    Ok(Shown(ManyAgents { agents: found.into_iter().map(Into::into).collect() }))
+    let found = agents::list(&scene.views, &filter, limit, offset).await?;
+    Ok(ShownAt::new(&scene, &ManyAgents { agents: found.into_iter().map(Into::into).collect() }))
 }
 
-async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetAgent>) -> Result<ShownText<AgentDetails>, ApiError> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME, scorecards::NAME, sessions::NAME]).await?;
+async fn get(State(app): State<Arc<App>>, look: LookBack<Caller, GetAgent>) -> SeenAt<AgentDetails> {
+    let read_models = [workspaces::NAME, agents::NAME, scorecards::NAME, sessions::NAME];
+    let scene = app.scene(&look, Subject::Agent(look.input.id), &read_models).await?;
     let no_agent = || ApiError::new(Code::AgentNotFound, "the agent does not exist");
-    let page = app.agent_page(AgentId(look.input.id)).await?.ok_or_else(no_agent)?;
-    app.admit_to_agent(&look.by, page.workspace, page.project).await?;
+    let page = scene.agent_page(AgentId(look.input.id)).await?.ok_or_else(no_agent)?;
+    scene.admit_to_agent(&look.by, page.workspace, page.project).await?;
     if page.is_deleted && !look.input.include_deleted {
         return Err(no_agent());
     }
-    Ok(ShownText::of(page.json))
+    Ok(ShownAt::text(&scene, page.json))
 }
 
 /// An agent as `agent.get` shows it, with what decides who may see it.
@@ -102,10 +105,11 @@ impl HasBytes for AgentPage {
     }
 }
 
-impl App {
+impl Scene<'_> {
     async fn agent_page(&self, id: AgentId) -> Result<Option<AgentPage>, ApiError> {
-        let stand = self.engine.stand(&[agents::NAME, scorecards::NAME, sessions::NAME]);
-        if let Some(page) = self.agent_pages.get(&id, stand) {
+        let app = self.app;
+        let stand = app.engine.stand(&[agents::NAME, scorecards::NAME, sessions::NAME]).filter(|_| self.is_live());
+        if let Some(page) = app.agent_pages.get(&id, stand) {
             return Ok(Some(page));
         }
         let found = agent_profile::find(&self.views, id, RECENT_KPIS, RECENT_SESSIONS).await?;
@@ -115,7 +119,7 @@ impl App {
         let recent_sessions = sessions.into_iter().map(Into::into).collect();
         let json = json_of(&AgentDetails { agent: agent.into(), recent_kpis, recent_sessions });
         let page = AgentPage { workspace, project, is_deleted, json };
-        self.agent_pages.keep(id, stand, page.clone());
+        app.agent_pages.keep(id, stand, page.clone());
         Ok(Some(page))
     }
 }

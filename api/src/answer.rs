@@ -14,7 +14,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
-use crate::openapi::{documented_json, documented_position};
+use crate::openapi::{documented_as_of, documented_json, documented_position};
+use crate::past::Scene;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -130,29 +131,43 @@ impl<T: JsonSchema> OperationOutput for Shown<T> {
     }
 }
 
-/// The answer to a query whose JSON is there already.
-pub(crate) struct ShownText<T> {
+/// The answer to a query that can be asked of the past, with the position that it is as of.
+pub(crate) struct ShownAt<T> {
     json: Bytes,
+    as_of: Option<i64>,
     of: PhantomData<T>,
 }
 
-impl<T> ShownText<T> {
-    pub(crate) fn of(json: Bytes) -> Self {
-        Self { json, of: PhantomData }
+impl<T> ShownAt<T> {
+    /// What a query read.
+    pub(crate) fn new(scene: &Scene<'_>, body: &T) -> Self
+    where
+        T: Serialize,
+    {
+        Self::text(scene, json_of(body))
+    }
+
+    /// The same, whose JSON is there already.
+    pub(crate) fn text(scene: &Scene<'_>, json: Bytes) -> Self {
+        Self { json, as_of: scene.as_of, of: PhantomData }
     }
 }
 
-impl<T> IntoResponse for ShownText<T> {
+impl<T> IntoResponse for ShownAt<T> {
     fn into_response(self) -> Response {
-        ([(header::CONTENT_TYPE, JSON)], self.json).into_response()
+        let mut response = ([(header::CONTENT_TYPE, JSON)], self.json).into_response();
+        if let Some(position) = self.as_of {
+            response.headers_mut().insert("X-As-Of-Position", HeaderValue::from(position));
+        }
+        response
     }
 }
 
-impl<T: JsonSchema> OperationOutput for ShownText<T> {
+impl<T: JsonSchema> OperationOutput for ShownAt<T> {
     type Inner = T;
 
-    fn inferred_responses(context: &mut GenContext, operation: &mut Operation) -> Vec<(Option<Status>, Documented)> {
-        Shown::<T>::inferred_responses(context, operation)
+    fn inferred_responses(_: &mut GenContext, _: &mut Operation) -> Vec<(Option<Status>, Documented)> {
+        vec![(Some(Status::Code(200)), documented_as_of(documented_json::<T>("What was asked for.")))]
     }
 }
 
@@ -162,3 +177,6 @@ pub(crate) fn json_of(it: &impl Serialize) -> Bytes {
 
 /// What a query's handler returns.
 pub(crate) type Seen<T> = Result<Shown<T>, ApiError>;
+
+/// What the handler of a query that can be asked of the past returns.
+pub(crate) type SeenAt<T> = Result<ShownAt<T>, ApiError>;

@@ -18,10 +18,12 @@ use uuid::Uuid;
 
 use crate::agents::AgentPage;
 use crate::auth::{Github, LetIn, Principal, Secrets, Throttle, passwords};
+use crate::code::Code;
 use crate::error::ApiError;
 use crate::events::Totals;
 use crate::input::Look;
 use crate::limits::{Limiter, Limits};
+use crate::past::{Pasts, Served};
 use crate::still_true::StillTrue;
 use crate::stream::Feeds;
 use crate::view::View;
@@ -66,6 +68,8 @@ pub struct HttpSettings {
     pub request_timeout: Duration,
     /// The longest wait for a read model.
     pub patience: Duration,
+    /// The most events of a workspace that are read to answer one query of the past.
+    pub as_of_events: i64,
 }
 
 impl Default for HttpSettings {
@@ -78,6 +82,7 @@ impl Default for HttpSettings {
             body_limit_bytes: 256 * 1024,
             request_timeout: Duration::from_secs(30),
             patience: Duration::from_secs(2),
+            as_of_events: 200_000,
         }
     }
 }
@@ -112,12 +117,24 @@ pub struct App {
     /// Whose workspaces are: they are never handed on.
     pub(crate) owners: Cache<WorkspaceId, UserId>,
     pub(crate) feeds: Feeds,
+    /// What queries of the past read.
+    pub(crate) pasts: Pasts,
+    /// Set where nothing but the past is served.
+    pub(crate) past: Option<Served>,
     shutdown: watch::Sender<bool>,
 }
 
 impl App {
     /// Puts the parts together; reads the secrets, or makes them on first start.
     pub async fn new(parts: Parts, settings: HttpSettings) -> Result<Arc<Self>, StoreError> {
+        Self::assemble(parts, settings, None).await
+    }
+
+    pub(crate) async fn assemble(
+        parts: Parts,
+        settings: HttpSettings,
+        past: Option<Served>,
+    ) -> Result<Arc<Self>, StoreError> {
         crate::metrics::install();
         passwords::warm_up();
         let secrets = Secrets::load(&parts.log, settings.session_secret.as_deref()).await?;
@@ -140,6 +157,8 @@ impl App {
             event_pages: StillTrue::default(),
             owners: Cache::new(OWNERS),
             feeds: Feeds::default(),
+            pasts: Pasts::default(),
+            past,
             shutdown: watch::Sender::new(false),
             settings,
         }))
@@ -198,13 +217,31 @@ impl App {
         look: &Look<P, T>,
         read_models: &[&str],
     ) -> Result<(), ApiError> {
+        self.wait_for_reader(look.by.actor(), look.min_position, read_models).await
+    }
+
+    /// Waits until the read models show the position that a reader asks for, and what it wrote itself.
+    pub(crate) async fn wait_for_reader(
+        &self,
+        actor: Actor,
+        min_position: Option<i64>,
+        read_models: &[&str],
+    ) -> Result<(), ApiError> {
+        if let Some(past) = &self.past {
+            return match min_position {
+                Some(position) if position > past.position => Err(ApiError::new(
+                    Code::ServingThePast,
+                    format!("this server shows the log up to position {}, and no further", past.position),
+                )),
+                Some(_) | None => Ok(()),
+            };
+        }
         let patience = self.settings.patience;
-        if let Some(position) = look.min_position
+        if let Some(position) = min_position
             && !self.engine.wait_for(read_models, position, patience).await
         {
             return Err(ApiError::unavailable(format!("position {position} is not shown yet; try again")));
         }
-        let actor = look.by.actor();
         if let Some(position) = self.last_writes.get(&actor)
             && !self.engine.wait_for(read_models, position, patience).await
         {

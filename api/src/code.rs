@@ -142,6 +142,13 @@ codes! {
     /// The timeline entry is out of the caller's reach.
     EventAccessDenied = 403 "EVENT_ACCESS_DENIED"
 
+    /// Nothing was recorded of such an aggregate, or not yet at that moment.
+    AggregateNotFound = 404 "AGGREGATE_NOT_FOUND"
+    /// The aggregate is out of the caller's reach.
+    AggregateAccessDenied = 403 "AGGREGATE_ACCESS_DENIED"
+    /// The answer would take more events of one stream than are read for one.
+    HistoryTooLong = 400 "HISTORY_TOO_LONG"
+
     /// Only the workspace's owner may do this.
     NotCeo = 403 "NOT_CEO"
     /// Something is broken on our side.
@@ -153,6 +160,10 @@ codes! {
     NotFound = 404 "NOT_FOUND"
     /// The route has another method.
     MethodNotAllowed = 405 "METHOD_NOT_ALLOWED"
+    /// The server shows the past, which takes no commands and does not move.
+    ServingThePast = 405 "SERVING_THE_PAST"
+    /// The answer would take more events of the past than are read for one; `muster serve --as-of` has no such limit.
+    PastTooLong = 400 "PAST_TOO_LONG"
     /// Another change came first.
     ConcurrencyConflict = 409 "CONCURRENCY_CONFLICT"
     /// The `Idempotency-Key` was used for another request.

@@ -17,13 +17,14 @@ use uuid::Uuid;
 
 use crate::App;
 use crate::agents::AgentBody;
-use crate::answer::{Seen, Shown, ShownText};
+use crate::answer::{SeenAt, ShownAt};
 use crate::auth::Caller;
 use crate::code::Code;
 use crate::entries::{Entry, EventType};
 use crate::error::ApiError;
-use crate::input::{Look, without_nulls};
+use crate::input::{LookBack, without_nulls};
 use crate::openapi::route;
+use crate::past::{Scene, Subject};
 use crate::projects::ProjectBody;
 use crate::sessions::SessionBody;
 use crate::stream;
@@ -115,12 +116,14 @@ pub(crate) fn stream_route() -> ApiRouter<Arc<App>> {
     ApiRouter::new().api_route("/event.stream", get_with(stream::follow, route("events", summary, STREAM)))
 }
 
-async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListEvents>) -> Result<ShownText<ManyEvents>, ApiError> {
-    app.caught_up(&look, &[workspaces::NAME, timeline::NAME]).await?;
+async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListEvents>) -> SeenAt<ManyEvents> {
+    let about = look.input.workspace_id.map_or(Subject::Reach, Subject::Workspace);
+    let scene = app.scene(&look, about, &[workspaces::NAME, timeline::NAME]).await?;
     let ListEvents { workspace_id, project_id, agent_id, session_id, kind, limit, offset, before } = look.input;
     let follow = FollowEvents { workspace_id, project_id, agent_id, session_id, kind };
-    let filter = Filter { before, ..app.filter(&look.by, &follow).await? };
-    app.event_page(filter, limit.unwrap_or(PAGE), offset.unwrap_or(0)).await.map(ShownText::of)
+    let filter = Filter { before, ..scene.filter(&look.by, &follow).await? };
+    let page = scene.event_page(filter, limit.unwrap_or(PAGE), offset.unwrap_or(0)).await?;
+    Ok(ShownAt::text(&scene, page))
 }
 
 /// The JSON of [`ManyEvents`]. Entries are JSON already: to read all of them only to write them again would take most
@@ -162,27 +165,28 @@ impl Totals {
     }
 }
 
-async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetEvent>) -> Seen<EventDetails> {
+async fn get(State(app): State<Arc<App>>, look: LookBack<Caller, GetEvent>) -> SeenAt<EventDetails> {
     let read_models = [workspaces::NAME, projects::NAME, agents::NAME, sessions::NAME, timeline::NAME];
-    app.caught_up(&look, &read_models).await?;
-    let found = timeline::find(&app.views, look.input.id).await?;
+    let scene = app.scene(&look, Subject::Event(look.input.id), &read_models).await?;
+    let found = timeline::find(&scene.views, look.input.id).await?;
     let found = found.ok_or_else(|| ApiError::new(Code::EventNotFound, "the event does not exist"))?;
-    if !app.entry_in_reach(&look.by, &found).await? {
+    if !scene.entry_in_reach(&look.by, &found).await? {
         return Err(ApiError::new(Code::EventAccessDenied, "the event is out of your reach"));
     }
     let author = match author_of(&found.doc.json) {
-        Some(author) => agents::find(&app.views, AgentId(author)).await?.map(Into::into),
+        Some(author) => agents::find(&scene.views, AgentId(author)).await?.map(Into::into),
         None => None,
     };
     let project = match found.project_id {
-        Some(id) => projects::find(&app.views, id).await?.map(Into::into),
+        Some(id) => projects::find(&scene.views, id).await?.map(Into::into),
         None => None,
     };
     let session = match found.session_id {
-        Some(id) => sessions::find(&app.views, id).await?.map(Into::into),
+        Some(id) => sessions::find(&scene.views, id).await?.map(Into::into),
         None => None,
     };
-    Ok(Shown(EventDetails { event: app.entry(found.doc).await?, author, session, project }))
+    let event = app.entry(found.doc).await?;
+    Ok(ShownAt::new(&scene, &EventDetails { event, author, session, project }))
 }
 
 impl FollowEvents {
@@ -192,23 +196,24 @@ impl FollowEvents {
     }
 }
 
-impl App {
+impl Scene<'_> {
     async fn event_page(&self, filter: Filter, limit: i64, offset: i64) -> Result<Bytes, ApiError> {
-        let stand = self.engine.stand(&[timeline::NAME]);
+        let app = self.app;
+        let stand = app.engine.stand(&[timeline::NAME]).filter(|_| self.is_live());
         let asked = (filter, limit, offset);
-        if let Some(page) = self.event_pages.get(&asked, stand) {
+        if let Some(page) = app.event_pages.get(&asked, stand) {
             return Ok(page);
         }
-        let (filter, known) = (&asked.0, self.totals.of(&asked.0));
+        let (filter, known) = (&asked.0, app.totals.of(&asked.0).filter(|_| self.is_live()));
         let (mut page, counted) = timeline::list_knowing(&self.views, filter, known, limit, offset).await?;
-        if let Some(counted) = counted {
-            self.totals.keep(filter.clone(), known.is_some(), counted);
+        if let Some(counted) = counted.filter(|_| self.is_live()) {
+            app.totals.keep(filter.clone(), known.is_some(), counted);
         }
         // People's names are no read model's.
         let names_nobody = page.entries.iter().all(|it| it.named_user.is_none());
-        page.entries = self.with_names(page.entries).await?;
+        page.entries = app.with_names(page.entries).await?;
         let text = Bytes::from(text_of(&page));
-        self.event_pages.keep(asked, stand.filter(|_| names_nobody), text.clone());
+        app.event_pages.keep(asked, stand.filter(|_| names_nobody), text.clone());
         Ok(text)
     }
 

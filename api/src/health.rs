@@ -33,8 +33,11 @@ struct Readiness {
     status: &'static str,
     /// `sqlite` or `postgres`.
     store: &'static str,
-    /// The newest position of the log, if the store answers.
+    /// The newest position of the log, if the store answers; of the past, the last position that is shown.
     head: Option<i64>,
+    /// The last position that is shown, where nothing but the past is served.
+    #[serde(rename = "asOfPosition", skip_serializing_if = "Option::is_none")]
+    as_of_position: Option<i64>,
     projections: Vec<ProjectionHealth>,
 }
 
@@ -77,12 +80,13 @@ async fn ready(State(app): State<Arc<App>>) -> Ready {
     });
     let serving = projections.iter().all(|it: &ProjectionHealth| it.version.is_some() && it.state != "halted");
     let status = if head.is_some() && serving { "ready" } else { "unavailable" };
-    Ready(Readiness { status, store, head, projections })
+    let as_of_position = app.past.as_ref().map(|it| it.position);
+    Ready(Readiness { status, store, head: as_of_position.or(head), as_of_position, projections })
 }
 
 async fn look(app: &App) -> Result<(Option<i64>, Vec<ProjectionHealth>), StoreError> {
     let head = app.log.head().await?.position;
-    Ok((Some(head), app.engine.status().await?.into_iter().map(Into::into).collect()))
+    Ok((Some(head), app.read_models().await?.into_iter().map(Into::into).collect()))
 }
 
 impl From<ProjectionStatus> for ProjectionHealth {

@@ -5,11 +5,12 @@
 //! - [`router`] below is the list of everything that can be asked.
 //! - `workspaces.rs` is the feature to read first: its routes, the bodies that go in and out, and handlers that parse,
 //!   call one thing and shape the answer. `projects.rs`, `agents.rs` and `events.rs` are built the same way.
-//! - `input/` is how a request comes in: an `Ask` is a command, a `Look` is a query, and a `Shape` names every bad field
+//! - `input/` is how a request comes in: an `Ask` is a command, a `Look` is a query, a `LookBack` also of the past, and a `Shape` names every bad field
 //!   at once. `answer.rs` is how an answer goes out.
 //! - `auth/` finds out who is calling, `reach.rs` what they may look at, `limits.rs` how often.
 //! - `error.rs` is the one place where refusals become statuses; `code.rs` is the list of codes.
 //! - `sessions.rs` is what agents do all day; `sessions/pull.rs` is what is new for one that starts.
+//! - `past/` is where queries read that are asked of a moment, and a server that shows nothing else.
 //! - `entries.rs` is how timeline entries are shown, `stream.rs` is the timeline as it grows.
 //! - `openapi.rs` documents what the extractors and the route tables say of themselves.
 //!
@@ -21,7 +22,9 @@
 mod agents;
 mod answer;
 mod app;
+mod audit;
 mod auth;
+mod bundle;
 pub mod cli;
 mod code;
 mod demo;
@@ -35,6 +38,7 @@ mod layers;
 mod limits;
 mod metrics;
 mod openapi;
+mod past;
 mod projects;
 mod reach;
 mod scores;
@@ -65,7 +69,11 @@ pub use limits::Limits;
 /// Everything that the server answers. Serve it with `into_make_service_with_connect_info::<SocketAddr>()`, or all
 /// clients count as one address.
 pub fn router(app: Arc<App>) -> Router {
-    Router::from(routes(Some(&app)))
+    let mut routes = Router::from(routes(Some(&app)));
+    if app.past.is_some() {
+        routes = routes.layer(from_fn(past::refuse_commands));
+    }
+    routes
         .merge(docs::routes())
         .fallback(layers::no_route)
         .method_not_allowed_fallback(layers::no_method)
@@ -97,6 +105,7 @@ fn routes(app: Option<&Arc<App>>) -> ApiRouter<Arc<App>> {
         .merge(tasks::routes())
         .merge(wiki::routes())
         .merge(events::routes())
+        .merge(audit::routes())
         .api_route("/openapi.json", get_with(openapi::serve, openapi::plain_route("operation", "This document")));
     let without = events::stream_route();
     let api = match app {

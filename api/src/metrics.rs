@@ -52,7 +52,7 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
 }
 
 async fn show(State(app): State<Arc<App>>) -> String {
-    if let Ok(projections) = app.engine.status().await {
+    if let Ok(projections) = app.read_models().await {
         for it in projections {
             let name = it.name;
             metrics::gauge!("muster_projection_lag_events", "projection" => name.clone()).set(it.lag_events as f64);

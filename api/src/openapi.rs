@@ -149,6 +149,17 @@ pub(crate) fn document_header(operation: &mut Operation, name: &str, description
     operation.parameters.push(ReferenceOr::Item(Parameter::Header { parameter_data, style: HeaderStyle::Simple }));
 }
 
+/// Documents a query parameter that may be sent beside those of the request type.
+pub(crate) fn document_query(operation: &mut Operation, name: &str, description: &str, schema: Value) {
+    let parameter_data = parameter(name, Some(description.to_owned()), false, schema);
+    operation.parameters.push(ReferenceOr::Item(Parameter::Query {
+        parameter_data,
+        allow_reserved: false,
+        style: QueryStyle::Form,
+        allow_empty_value: None,
+    }));
+}
+
 /// Documents the fields of a request type as query parameters; not as required where they may come in a body instead.
 pub(crate) fn document_params<T: Input>(operation: &mut Operation, only_here: bool) {
     let shape = Shape::of::<T>();
@@ -190,18 +201,27 @@ pub(crate) fn documented_stream() -> Response {
 }
 
 /// The answer also says where the log is.
-pub(crate) fn documented_position(mut response: Response) -> Response {
+pub(crate) fn documented_position(response: Response) -> Response {
+    with_header(response, "X-Log-Position", "A position that covers everything the command did.", true)
+}
+
+/// The answer also says which past it is of.
+pub(crate) fn documented_as_of(response: Response) -> Response {
+    with_header(response, "X-As-Of-Position", "The last position that counts, if the answer is of the past.", false)
+}
+
+fn with_header(mut response: Response, name: &str, description: &str, required: bool) -> Response {
     let header = aide::openapi::Header {
-        description: Some("A position that covers everything the command did.".to_owned()),
+        description: Some(description.to_owned()),
         style: HeaderStyle::Simple,
-        required: true,
+        required,
         deprecated: None,
         format: ParameterSchemaOrContent::Schema(object(schema_from(json!({ "type": "integer" })))),
         example: None,
         examples: Default::default(),
         extensions: Default::default(),
     };
-    response.headers.insert("X-Log-Position".to_owned(), ReferenceOr::Item(header));
+    response.headers.insert(name.to_owned(), ReferenceOr::Item(header));
     response
 }
 

@@ -16,12 +16,13 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::App;
-use crate::answer::{Answer, Seen, Shown};
+use crate::answer::{Answer, SeenAt, ShownAt};
 use crate::auth::{Caller, Owner, Success};
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::input::{Ask, AskByQuery, Look, without_nulls};
+use crate::input::{Ask, AskByQuery, LookBack, without_nulls};
 use crate::openapi::route;
+use crate::past::Subject;
 use crate::workspaces::{LONGEST_LIST, slug};
 
 #[derive(Deserialize, JsonSchema)]
@@ -149,30 +150,31 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         .api_route("/project.delete", delete_with(delete, route("projects", "Close a project", DELETE)))
 }
 
-async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListProjects>) -> Seen<ManyProjects> {
-    app.caught_up(&look, &[workspaces::NAME, projects::NAME]).await?;
+async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListProjects>) -> SeenAt<ManyProjects> {
+    let about = Subject::Workspace(look.input.workspace_id);
+    let scene = app.scene(&look, about, &[workspaces::NAME, projects::NAME]).await?;
     let ListProjects { workspace_id, include_inactive, include_deleted, limit, offset } = look.input;
-    let workspace = app.live_workspace_in_reach(&look.by, WorkspaceId(workspace_id)).await?;
+    let workspace = scene.live_workspace_in_reach(&look.by, WorkspaceId(workspace_id)).await?;
     let (limit, offset) = (limit.unwrap_or(LONGEST_LIST), offset.unwrap_or(0));
     let found = match look.by.project_asked(None)? {
-        None => projects::list(&app.views, workspace.id, include_inactive, include_deleted, limit, offset).await?,
+        None => projects::list(&scene.views, workspace.id, include_inactive, include_deleted, limit, offset).await?,
         Some(own) => {
             let wanted = |it: &ProjectView| {
                 (include_inactive || it.is_active) && (include_deleted || it.deleted_at.is_none()) && offset == 0
             };
-            projects::find(&app.views, own).await?.filter(wanted).into_iter().collect()
+            projects::find(&scene.views, own).await?.filter(wanted).into_iter().collect()
         }
     };
-    Ok(Shown(ManyProjects { projects: found.into_iter().map(Into::into).collect() }))
+    Ok(ShownAt::new(&scene, &ManyProjects { projects: found.into_iter().map(Into::into).collect() }))
 }
 
-async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetProject>) -> Seen<OneProject> {
-    app.caught_up(&look, &[workspaces::NAME, projects::NAME]).await?;
-    let found = app.project_in_reach(&look.by, ProjectId(look.input.id)).await?;
+async fn get(State(app): State<Arc<App>>, look: LookBack<Caller, GetProject>) -> SeenAt<OneProject> {
+    let scene = app.scene(&look, Subject::Project(look.input.id), &[workspaces::NAME, projects::NAME]).await?;
+    let found = scene.project_in_reach(&look.by, ProjectId(look.input.id)).await?;
     if found.deleted_at.is_some() && !look.input.include_deleted {
         return Err(ApiError::new(Code::ProjectNotFound, "the project does not exist"));
     }
-    Ok(Shown(OneProject { project: found.into() }))
+    Ok(ShownAt::new(&scene, &OneProject { project: found.into() }))
 }
 
 async fn create(

@@ -13,11 +13,12 @@ use crate::App;
 use crate::auth::Caller;
 use crate::code::Code;
 use crate::error::ApiError;
+use crate::past::Scene;
 
 /// The most workspaces that one query looks through.
 const MOST_WORKSPACES: i64 = 1_000;
 
-impl App {
+impl Scene<'_> {
     /// A workspace that the caller may look into.
     pub(crate) async fn workspace_in_reach(&self, by: &Caller, id: WorkspaceId) -> Result<WorkspaceView, ApiError> {
         let found = workspaces::find(&self.views, id).await?;
@@ -44,7 +45,7 @@ impl App {
     pub(crate) async fn project_in_reach(&self, by: &Caller, id: ProjectId) -> Result<ProjectView, ApiError> {
         let found = projects::find(&self.views, id).await?;
         let found = found.ok_or_else(|| ApiError::new(Code::ProjectNotFound, "the project does not exist"))?;
-        if self.reaches(by, found.workspace_id, Some(found.id)).await? {
+        if self.app.reaches(by, found.workspace_id, Some(found.id)).await? {
             return Ok(found);
         }
         Err(ApiError::new(Code::ProjectAccessDenied, "the project is out of your reach"))
@@ -65,7 +66,7 @@ impl App {
         workspace: WorkspaceId,
         project: Option<ProjectId>,
     ) -> Result<(), ApiError> {
-        if self.reaches(by, workspace, project).await? {
+        if self.app.reaches(by, workspace, project).await? {
             return Ok(());
         }
         Err(ApiError::new(Code::AgentAccessDenied, "the agent is out of your reach"))
@@ -75,7 +76,7 @@ impl App {
     pub(crate) async fn session_in_reach(&self, by: &Caller, id: SessionId) -> Result<SessionView, ApiError> {
         let found = sessions::find(&self.views, id).await?;
         let found = found.ok_or_else(|| ApiError::new(Code::SessionNotFound, "the session does not exist"))?;
-        if self.reaches(by, found.workspace_id, Some(found.project_id)).await? {
+        if self.app.reaches(by, found.workspace_id, Some(found.project_id)).await? {
             return Ok(found);
         }
         Err(ApiError::new(Code::SessionAccessDenied, "the session is out of your reach"))
@@ -85,7 +86,7 @@ impl App {
     pub(crate) async fn task_in_reach(&self, by: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
         let found = tasks::find(&self.views, id).await?;
         let found = found.ok_or_else(|| ApiError::new(Code::TaskNotFound, "the task does not exist"))?;
-        if self.reaches(by, found.workspace_id, Some(found.project_id)).await? {
+        if self.app.reaches(by, found.workspace_id, Some(found.project_id)).await? {
             return Ok(found);
         }
         Err(ApiError::new(Code::TaskAccessDenied, "the task is out of your reach"))
@@ -99,7 +100,7 @@ impl App {
             Caller::Agent(agent) => agent.project_id,
             Caller::Owner(_) => None,
         };
-        if self.reaches(by, found.workspace_id, found.project_id.or(own_project)).await? {
+        if self.app.reaches(by, found.workspace_id, found.project_id.or(own_project)).await? {
             return Ok(found);
         }
         Err(ApiError::new(Code::WikiEntryAccessDenied, "the wiki entry is out of your reach"))
@@ -107,7 +108,7 @@ impl App {
 
     /// Whether the caller may look at a timeline entry.
     pub(crate) async fn entry_in_reach(&self, by: &Caller, found: &Found) -> Result<bool, ApiError> {
-        self.reaches(by, found.workspace_id, found.project_id).await
+        self.app.reaches(by, found.workspace_id, found.project_id).await
     }
 
     /// Every workspace whose timeline the caller may read: also deleted ones, for their history is the caller's too.
@@ -120,8 +121,16 @@ impl App {
             Caller::Agent(agent) => Ok(vec![agent.workspace_id]),
         }
     }
+}
 
-    async fn reaches(&self, by: &Caller, workspace: WorkspaceId, project: Option<ProjectId>) -> Result<bool, ApiError> {
+impl App {
+    /// Whether the caller may look into a project, or, without one, at what is the whole workspace's.
+    pub(crate) async fn reaches(
+        &self,
+        by: &Caller,
+        workspace: WorkspaceId,
+        project: Option<ProjectId>,
+    ) -> Result<bool, ApiError> {
         match by {
             Caller::Owner(owner) => {
                 if let Some(known) = self.owners.get(&workspace) {

@@ -19,15 +19,18 @@ pub(crate) use bodies::{KpiBody, KpiChange};
 use explain::{KpiExplained, TrustExplained, explain_kpi, explain_trust};
 
 use crate::App;
-use crate::answer::{Answer, Seen, Shown};
+use crate::answer::{Answer, SeenAt, ShownAt};
 use crate::auth::{Caller, Owner};
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::input::{Ask, Look};
+use crate::input::{Ask, LookBack};
 use crate::openapi::route;
+use crate::past::{Scene, Subject};
 
 /// How many records are shown beside the newest, and how many trust looks back on.
 pub(crate) const RECENT_KPIS: i64 = 10;
+/// What shows an agent's scores.
+const SCORES: [&str; 3] = [workspaces::NAME, agents::NAME, scorecards::NAME];
 
 pub(crate) fn routes() -> ApiRouter<Arc<App>> {
     const OF_AGENT: &[Code] = &[Code::AgentNotFound, Code::AgentAccessDenied];
@@ -42,13 +45,13 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         .api_route("/trust.history", get_with(trust_history, route("scores", "How trust changed", OF_AGENT)))
 }
 
-async fn get(State(app): State<Arc<App>>, look: Look<Caller, OfAgent>) -> Seen<AgentKpis> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME, scorecards::NAME]).await?;
-    let agent = app.scored_agent(&look.by, look.input.agent_id).await?;
-    let recent = scorecards::recent(&app.views, agent.id, RECENT_KPIS).await?;
+async fn get(State(app): State<Arc<App>>, look: LookBack<Caller, OfAgent>) -> SeenAt<AgentKpis> {
+    let scene = app.scene(&look, Subject::Agent(look.input.agent_id), &SCORES).await?;
+    let agent = scene.scored_agent(&look.by, look.input.agent_id).await?;
+    let recent = scorecards::recent(&scene.views, agent.id, RECENT_KPIS).await?;
     let historical_kpis: Vec<KpiBody> = recent.into_iter().map(Into::into).collect();
     let kpi = historical_kpis.first().cloned().ok_or_else(no_kpis)?;
-    Ok(Shown(AgentKpis { kpi, agent: agent.into(), historical_kpis }))
+    Ok(ShownAt::new(&scene, &AgentKpis { kpi, agent: agent.into(), historical_kpis }))
 }
 
 async fn recalculate(
@@ -60,41 +63,45 @@ async fn recalculate(
     Ok(Answer::of(&done, shown))
 }
 
-async fn explain(State(app): State<Arc<App>>, look: Look<Caller, ExplainKpi>) -> Seen<KpiExplained> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME, scorecards::NAME, score_facts::NAME]).await?;
-    let agent = app.scored_agent(&look.by, look.input.agent_id).await?;
-    let kpi = app.kpi_of(&agent, look.input.kpi_id.map(KpiId)).await?;
+async fn explain(State(app): State<Arc<App>>, look: LookBack<Caller, ExplainKpi>) -> SeenAt<KpiExplained> {
+    let read_models = [workspaces::NAME, agents::NAME, scorecards::NAME, score_facts::NAME];
+    let scene = app.scene(&look, Subject::Agent(look.input.agent_id), &read_models).await?;
+    let agent = scene.scored_agent(&look.by, look.input.agent_id).await?;
+    let kpi = scene.kpi_of(&agent, look.input.kpi_id.map(KpiId)).await?;
     // The facts of then, from the same rows that those of today come from.
-    app.shows(score_facts::NAME, kpi.position).await?;
-    let (facts, _) = score_facts::load_as_of(&app.views, agent.id, kpi.position).await?;
-    Ok(Shown(explain_kpi(kpi, &facts)))
+    if scene.is_live() {
+        app.shows(score_facts::NAME, kpi.position).await?;
+    }
+    let (facts, _) = score_facts::load_as_of(&scene.views, agent.id, kpi.position).await?;
+    Ok(ShownAt::new(&scene, &explain_kpi(kpi, &facts)))
 }
 
-async fn history(State(app): State<Arc<App>>, look: Look<Caller, History>) -> Seen<KpiHistory> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME, scorecards::NAME]).await?;
-    let agent = app.scored_agent(&look.by, look.input.agent_id).await?;
+async fn history(State(app): State<Arc<App>>, look: LookBack<Caller, History>) -> SeenAt<KpiHistory> {
+    let scene = app.scene(&look, Subject::Agent(look.input.agent_id), &SCORES).await?;
+    let agent = scene.scored_agent(&look.by, look.input.agent_id).await?;
     let (limit, offset) = look.input.page();
-    let page = scorecards::history(&app.views, agent.id, look.input.span(), limit, offset).await?;
-    Ok(Shown(KpiHistory::of(page, offset)))
+    let page = scorecards::history(&scene.views, agent.id, look.input.span(), limit, offset).await?;
+    Ok(ShownAt::new(&scene, &KpiHistory::of(page, offset)))
 }
 
-async fn trust_explain(State(app): State<Arc<App>>, look: Look<Caller, OfAgent>) -> Seen<TrustExplained> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME, scorecards::NAME]).await?;
-    let agent = app.scored_agent(&look.by, look.input.agent_id).await?;
-    let recent = scorecards::recent(&app.views, agent.id, RECENT_KPIS).await?;
-    let last_change = scorecards::latest_trust(&app.views, agent.id).await?;
-    explain_trust(&agent, &recent, last_change).map(Shown).ok_or_else(no_kpis)
+async fn trust_explain(State(app): State<Arc<App>>, look: LookBack<Caller, OfAgent>) -> SeenAt<TrustExplained> {
+    let scene = app.scene(&look, Subject::Agent(look.input.agent_id), &SCORES).await?;
+    let agent = scene.scored_agent(&look.by, look.input.agent_id).await?;
+    let recent = scorecards::recent(&scene.views, agent.id, RECENT_KPIS).await?;
+    let last_change = scorecards::latest_trust(&scene.views, agent.id).await?;
+    let explained = explain_trust(&agent, &recent, last_change).ok_or_else(no_kpis)?;
+    Ok(ShownAt::new(&scene, &explained))
 }
 
-async fn trust_history(State(app): State<Arc<App>>, look: Look<Caller, History>) -> Seen<TrustHistory> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME, scorecards::NAME]).await?;
-    let agent = app.scored_agent(&look.by, look.input.agent_id).await?;
+async fn trust_history(State(app): State<Arc<App>>, look: LookBack<Caller, History>) -> SeenAt<TrustHistory> {
+    let scene = app.scene(&look, Subject::Agent(look.input.agent_id), &SCORES).await?;
+    let agent = scene.scored_agent(&look.by, look.input.agent_id).await?;
     let (limit, offset) = look.input.page();
-    let page = scorecards::trust_history(&app.views, agent.id, look.input.span(), limit, offset).await?;
-    Ok(Shown(TrustHistory::of(page, offset)))
+    let page = scorecards::trust_history(&scene.views, agent.id, look.input.span(), limit, offset).await?;
+    Ok(ShownAt::new(&scene, &TrustHistory::of(page, offset)))
 }
 
-impl App {
+impl Scene<'_> {
     /// An agent in use whose scores the caller may look at.
     async fn scored_agent(&self, by: &Caller, id: uuid::Uuid) -> Result<AgentView, ApiError> {
         let found = self.agent_in_reach(by, AgentId(id)).await?;

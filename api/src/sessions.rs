@@ -25,13 +25,14 @@ use bodies::{
 use publish::PublishEvent;
 
 use crate::App;
-use crate::answer::{Answer, Seen, Shown};
+use crate::answer::{Answer, SeenAt, ShownAt};
 use crate::auth::{AgentCaller, Caller};
 use crate::code::Code;
 use crate::entries::Entry;
 use crate::error::ApiError;
-use crate::input::{Ask, Look};
+use crate::input::{Ask, LookBack};
 use crate::openapi::route;
+use crate::past::Subject;
 
 /// The most events that `session.get` shows; `event.list` has the others.
 const EVENTS: i64 = 1_000;
@@ -123,19 +124,20 @@ async fn stop(
     Ok(Answer::of(&done, shown.map(|it| StoppedSession { session: it.into(), kpi_update })))
 }
 
-async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetSession>) -> Seen<SessionDetails> {
+async fn get(State(app): State<Arc<App>>, look: LookBack<Caller, GetSession>) -> SeenAt<SessionDetails> {
     let read_models = [workspaces::NAME, projects::NAME, agents::NAME, sessions::NAME, timeline::NAME];
-    app.caught_up(&look, &read_models).await?;
-    let session = app.session_in_reach(&look.by, SessionId(look.input.id)).await?;
+    let scene = app.scene(&look, Subject::Session(look.input.id), &read_models).await?;
+    let session = scene.session_in_reach(&look.by, SessionId(look.input.id)).await?;
     let filter = Filter { workspaces: vec![session.workspace_id], session: Some(session.id.0), ..Filter::default() };
-    let events = timeline::after(&app.views, &filter, 0, EVENTS).await?;
-    let agent = agents::find(&app.views, session.agent_id).await?;
-    let project = projects::find(&app.views, session.project_id).await?;
+    let events = timeline::after(&scene.views, &filter, 0, EVENTS).await?;
+    let agent = agents::find(&scene.views, session.agent_id).await?;
+    let project = projects::find(&scene.views, session.project_id).await?;
     let (Some(agent), Some(project)) = (agent, project) else {
         return Err(ApiError::fault("a session has no agent or no project"));
     };
     let (agent, project) = (agent.into(), project.into());
-    Ok(Shown(SessionDetails { session: session.into(), events: app.entries(events).await?, agent, project }))
+    let events = app.entries(events).await?;
+    Ok(ShownAt::new(&scene, &SessionDetails { session: session.into(), events, agent, project }))
 }
 
 impl App {

@@ -80,13 +80,17 @@ pub(crate) async fn follow(
     LastEventId(last): LastEventId,
     look: Look<Caller, FollowEvents>,
 ) -> Result<Follow, ApiError> {
+    if let Some(past) = &app.past {
+        let text = format!("this server shows the past up to position {}, which does not move", past.position);
+        return Err(ApiError::new(Code::ServingThePast, format!("{text}; event.list has all of it")));
+    }
     app.caught_up(&look, &[workspaces::NAME]).await?;
     // Before anything is read: what is committed from now on wakes this listener.
     let (head, shutdown) = (app.log.subscribe(), app.shutdown());
     let now = app.log.head().await?;
     let cursor = resume(last.as_deref(), now.epoch, now.position)?;
     // A filter out of the caller's reach is refused now, with a status, and not by a stream that stays silent.
-    let filter = app.filter(&look.by, &look.input).await?;
+    let filter = app.now().filter(&look.by, &look.input).await?;
     let source = if look.input.names_a_workspace() || matches!(look.by, Caller::Agent(_)) {
         let (held, pieces) = app.feeds.join(&app, &filter, now.epoch);
         Source::Feed { filter, pieces, _held: held }
@@ -141,7 +145,7 @@ impl Listener {
                 if !self.app.engine.wait_for(&[workspaces::NAME], self.read_to, RECHECK).await {
                     return Ok(None);
                 }
-                self.app.filter(&self.by, asked).await?
+                self.app.now().filter(&self.by, asked).await?
             }
         };
         let Some(docs) = feed::page(&self.app, &filter, self.cursor, self.read_to).await? else { return Ok(None) };

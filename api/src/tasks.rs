@@ -22,12 +22,13 @@ use bodies::{
 };
 
 use crate::App;
-use crate::answer::{Answer, Seen, Shown, Warning};
+use crate::answer::{Answer, SeenAt, ShownAt, Warning};
 use crate::auth::{AgentCaller, Caller, Owner};
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::input::{Ask, Look};
+use crate::input::{Ask, LookBack};
 use crate::openapi::route;
+use crate::past::Subject;
 use crate::workspaces::LONGEST_LIST;
 
 /// How much of what happened to a task is shown with it.
@@ -66,10 +67,11 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         .api_route("/task.complete", post_with(complete, route("tasks", "Complete the agent's task", MOVE)))
 }
 
-async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListTasks>) -> Seen<ManyTasks> {
-    app.caught_up(&look, &[workspaces::NAME, projects::NAME, tasks::NAME]).await?;
+async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListTasks>) -> SeenAt<ManyTasks> {
+    let about = Subject::Project(look.input.project_id);
+    let scene = app.scene(&look, about, &[workspaces::NAME, projects::NAME, tasks::NAME]).await?;
     let asked = look.input;
-    let project = app.project_in_reach(&look.by, ProjectId(asked.project_id)).await?;
+    let project = scene.project_in_reach(&look.by, ProjectId(asked.project_id)).await?;
     if project.deleted_at.is_some() {
         return Err(ApiError::new(Code::ProjectNotFound, "the project does not exist"));
     }
@@ -80,19 +82,20 @@ async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListTasks>) -> See
         assigned_agent: asked.assigned_agent_id.map(AgentId),
     };
     let (limit, offset) = (asked.limit.unwrap_or(LONGEST_LIST), asked.offset.unwrap_or(0));
-    let found = tasks::list(&app.views, &filter, limit, offset).await?;
-    Ok(Shown(ManyTasks { tasks: found.into_iter().map(Into::into).collect() }))
+    let found = tasks::list(&scene.views, &filter, limit, offset).await?;
+    Ok(ShownAt::new(&scene, &ManyTasks { tasks: found.into_iter().map(Into::into).collect() }))
 }
 
-async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetTask>) -> Seen<TaskDetails> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME, tasks::NAME, timeline::NAME]).await?;
-    let task = app.task_in_reach(&look.by, TaskId(look.input.id)).await?;
+async fn get(State(app): State<Arc<App>>, look: LookBack<Caller, GetTask>) -> SeenAt<TaskDetails> {
+    let read_models = [workspaces::NAME, agents::NAME, tasks::NAME, timeline::NAME];
+    let scene = app.scene(&look, Subject::Task(look.input.id), &read_models).await?;
+    let task = scene.task_in_reach(&look.by, TaskId(look.input.id)).await?;
     let assigned_agent = match task.assigned_agent_id {
-        Some(id) => agents::find(&app.views, id).await?.map(Into::into),
+        Some(id) => agents::find(&scene.views, id).await?.map(Into::into),
         None => None,
     };
-    let events = app.entries(timeline::about_task(&app.views, task.id, MOST_EVENTS).await?).await?;
-    Ok(Shown(TaskDetails { task: task.into(), assigned_agent, events }))
+    let events = app.entries(timeline::about_task(&scene.views, task.id, MOST_EVENTS).await?).await?;
+    Ok(ShownAt::new(&scene, &TaskDetails { task: task.into(), assigned_agent, events }))
 }
 
 async fn create(

@@ -24,12 +24,13 @@ use bodies::{EntryBody, EntryDetails, ManyEntries, OneEntry};
 pub(crate) use view_counts::ViewCounts;
 
 use crate::App;
-use crate::answer::{Answer, Seen, Shown};
+use crate::answer::{Answer, SeenAt, ShownAt};
 use crate::auth::{Caller, Owner};
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::input::{Ask, Look};
+use crate::input::{Ask, LookBack};
 use crate::openapi::route;
+use crate::past::{Scene, Subject};
 use crate::workspaces::slug;
 
 /// The most next versions that an entry is shown with.
@@ -69,24 +70,29 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         .api_route("/wiki.reject", post_with(reject, route("wiki", "Turn a version down", DECIDE)))
 }
 
-async fn list(State(app): State<Arc<App>>, look: Look<Caller, ListEntries>) -> Seen<ManyEntries> {
-    app.caught_up(&look, &[workspaces::NAME, entries::NAME]).await?;
+async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListEntries>) -> SeenAt<ManyEntries> {
+    let about = Subject::Workspace(look.input.workspace_id);
+    let scene = app.scene(&look, about, &[workspaces::NAME, entries::NAME]).await?;
     let (by, asked) = (look.by, look.input);
-    let workspace = app.live_workspace_in_reach(&by, WorkspaceId(asked.workspace_id)).await?;
+    let workspace = scene.live_workspace_in_reach(&by, WorkspaceId(asked.workspace_id)).await?;
     let project = asked.project_id.map(|id| by.project_asked(Some(ProjectId(id)))).transpose()?.flatten();
     let (limit, offset) = (asked.limit.unwrap_or(entries::LONGEST_LIST), asked.offset.unwrap_or(0));
     let found = match asked.filter(workspace.id, project) {
-        Some(filter) => entries::list(&app.views, &filter, limit, offset).await?,
+        Some(filter) => entries::list(&scene.views, &filter, limit, offset).await?,
         None => vec![],
     };
-    Ok(Shown(ManyEntries { entries: found.into_iter().map(|it| app.entry_body(it)).collect() }))
+    Ok(ShownAt::new(&scene, &ManyEntries { entries: found.into_iter().map(|it| scene.entry_body(it)).collect() }))
 }
 
-async fn get(State(app): State<Arc<App>>, look: Look<Caller, GetEntry>) -> Seen<EntryDetails> {
-    app.caught_up(&look, &[workspaces::NAME, agents::NAME, entries::NAME]).await?;
-    let found = app.wiki_entry_in_reach(&look.by, WikiEntryId(look.input.id)).await?;
-    app.wiki_views.note(found.id, app.clock.now());
-    Ok(Shown(app.entry_details(found).await?))
+async fn get(State(app): State<Arc<App>>, look: LookBack<Caller, GetEntry>) -> SeenAt<EntryDetails> {
+    let about = Subject::WikiEntry(look.input.id);
+    let scene = app.scene(&look, about, &[workspaces::NAME, agents::NAME, entries::NAME]).await?;
+    let found = scene.wiki_entry_in_reach(&look.by, WikiEntryId(look.input.id)).await?;
+    if scene.is_live() {
+        // Whoever looks at the past changes nothing, not even this.
+        app.wiki_views.note(found.id, app.clock.now());
+    }
+    Ok(ShownAt::new(&scene, &scene.entry_details(found).await?))
 }
 
 async fn create(
@@ -155,10 +161,12 @@ impl App {
     async fn entry_answer(&self, done: &Done<WikiEntryId>) -> Result<Answer<OneEntry>, ApiError> {
         let shown: Option<WikiEntryView> = self.shown(done, done.outcome.0).await?;
         // A repeat gets what the first answer said, whoever has read the entry since.
-        let body = |it: WikiEntryView| if done.replayed { it.into() } else { self.entry_body(it) };
+        let body = |it: WikiEntryView| if done.replayed { it.into() } else { self.now().entry_body(it) };
         Ok(Answer::of(done, shown.map(|it| OneEntry { entry: body(it) })))
     }
+}
 
+impl Scene<'_> {
     /// An entry with who wrote and approved it, and its versions before and after.
     async fn entry_details(&self, entry: WikiEntryView) -> Result<EntryDetails, ApiError> {
         let author = match entry.proposed_by_agent_id {
@@ -166,7 +174,7 @@ impl App {
             None => None,
         };
         let approver = match entry.approved_by {
-            Some(id) => self.log.accounts().by_id(id.0).await?,
+            Some(id) => self.app.log.accounts().by_id(id.0).await?,
             None => None,
         };
         let parent = match entry.parent_entry_id {
@@ -185,7 +193,7 @@ impl App {
 
     /// An entry as it is shown: with the views that this node has not told the log of yet.
     fn entry_body(&self, mut entry: WikiEntryView) -> EntryBody {
-        if let Some(views) = self.wiki_views.of(entry.id) {
+        if let Some(views) = self.app.wiki_views.of(entry.id).filter(|_| self.is_live()) {
             entry.view_count += views.count;
             entry.last_viewed_at = entry.last_viewed_at.max(Some(views.last));
         }

@@ -15,12 +15,13 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::App;
-use crate::answer::{Answer, Seen, Shown};
+use crate::answer::{Answer, SeenAt, ShownAt};
 use crate::auth::{Caller, Owner, Success};
 use crate::code::Code;
 use crate::error::{ApiError, BadField};
-use crate::input::{Ask, AskByQuery, Look, without_nulls};
+use crate::input::{Ask, AskByQuery, LookBack, without_nulls};
 use crate::openapi::route;
+use crate::past::Subject;
 
 /// The most items of a list.
 pub(crate) const LONGEST_LIST: i64 = 1_000;
@@ -125,22 +126,22 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         .api_route("/workspace.delete", delete_with(delete, route("workspaces", "Close an empty workspace", DELETE)))
 }
 
-async fn list(State(app): State<Arc<App>>, look: Look<Owner, ListWorkspaces>) -> Seen<ManyWorkspaces> {
-    app.caught_up(&look, &[workspaces::NAME]).await?;
+async fn list(State(app): State<Arc<App>>, look: LookBack<Owner, ListWorkspaces>) -> SeenAt<ManyWorkspaces> {
+    let scene = app.scene(&look, Subject::Reach, &[workspaces::NAME]).await?;
     let ListWorkspaces { include_deleted, limit, offset } = look.input;
     let (limit, offset) = (limit.unwrap_or(LONGEST_LIST), offset.unwrap_or(0));
-    let owned = workspaces::list_owned(&app.views, look.by.user_id, include_deleted, limit, offset).await?;
-    Ok(Shown(ManyWorkspaces { workspaces: owned.into_iter().map(Into::into).collect() }))
+    let owned = workspaces::list_owned(&scene.views, look.by.user_id, include_deleted, limit, offset).await?;
+    Ok(ShownAt::new(&scene, &ManyWorkspaces { workspaces: owned.into_iter().map(Into::into).collect() }))
 }
 
-async fn get(State(app): State<Arc<App>>, look: Look<Owner, GetWorkspace>) -> Seen<OneWorkspace> {
-    app.caught_up(&look, &[workspaces::NAME]).await?;
+async fn get(State(app): State<Arc<App>>, look: LookBack<Owner, GetWorkspace>) -> SeenAt<OneWorkspace> {
+    let scene = app.scene(&look, Subject::Workspace(look.input.id), &[workspaces::NAME]).await?;
     let (by, id) = (Caller::Owner(look.by), WorkspaceId(look.input.id));
     let found = match look.input.include_deleted {
-        true => app.workspace_in_reach(&by, id).await?,
-        false => app.live_workspace_in_reach(&by, id).await?,
+        true => scene.workspace_in_reach(&by, id).await?,
+        false => scene.live_workspace_in_reach(&by, id).await?,
     };
-    Ok(Shown(OneWorkspace { workspace: found.into() }))
+    Ok(ShownAt::new(&scene, &OneWorkspace { workspace: found.into() }))
 }
 
 async fn create(

@@ -72,6 +72,8 @@ pub(crate) trait Principal: Sized + Send {
     fn of(parts: &Parts) -> Result<Self, ApiError>;
     /// As whom it acts.
     fn actor(&self) -> Actor;
+    /// Who it is, whomever the route lets in.
+    fn caller(&self) -> Caller;
     /// Says in the OpenAPI document who is let in.
     fn document(operation: &mut Operation);
 
@@ -105,6 +107,10 @@ impl Principal for Caller {
         }
     }
 
+    fn caller(&self) -> Caller {
+        self.clone()
+    }
+
     fn document(operation: &mut Operation) {
         document_security(operation, &[&["session"], &["agentId", "agentKey"]]);
         document_codes(operation, &[Code::AuthInvalidToken, Code::AuthSessionExpired, Code::AgentInactive]);
@@ -123,6 +129,10 @@ impl Principal for Owner {
         Actor::User(self.user_id)
     }
 
+    fn caller(&self) -> Caller {
+        Caller::Owner(self.clone())
+    }
+
     fn document(operation: &mut Operation) {
         document_security(operation, &[&["session"]]);
         document_codes(operation, &[Code::AuthInvalidToken, Code::AuthSessionExpired, Code::NotCeo]);
@@ -139,6 +149,10 @@ impl Principal for AgentCaller {
 
     fn actor(&self) -> Actor {
         Actor::Agent(self.agent_id)
+    }
+
+    fn caller(&self) -> Caller {
+        Caller::Agent(self.clone())
     }
 
     fn document(operation: &mut Operation) {
@@ -210,18 +224,28 @@ async fn identity_of(app: &App, headers: &HeaderMap) -> Result<Identity, ApiErro
 /// The person whose cookie has this hash.
 async fn owner_with(app: &App, token: Hash) -> Result<Owner, ApiError> {
     let now = Moment::now(&app.log);
-    if let Some(owner) = app.let_in.owner(&token, now) {
+    // A server of the past has no count of what changes in memory, and time to look.
+    if let Some(owner) = app.let_in.owner(&token, now).filter(|_| app.past.is_none()) {
         // Kept or not, a session runs out on time.
         is_open(&owner.session, app.clock.now_micros())?;
         return Ok(owner);
     }
-    let known = app.log.accounts().session(&token).await?;
+    let known = known_session(app, &token).await?;
     let known =
         known.ok_or_else(|| ApiError::new(Code::AuthInvalidToken, "the session is not known; sign in again"))?;
     is_open(&known, app.clock.now_micros())?;
     let owner = Owner { user_id: UserId(known.account.user_id), session: Arc::new(known), token };
     app.let_in.keep_owner(&token, now, &owner);
     Ok(owner)
+}
+
+/// The session whose cookie has this hash; on a server of the past also one that began there.
+pub(super) async fn known_session(app: &App, token: &Hash) -> Result<Option<KnownSession>, ApiError> {
+    let Some(session) = app.past.as_ref().and_then(|it| it.session(token)) else {
+        return Ok(app.log.accounts().session(token).await?);
+    };
+    let account = app.log.accounts().by_id(session.user_id).await?;
+    Ok(account.map(|account| KnownSession { session, account }))
 }
 
 async fn agent_of(app: &App, headers: &HeaderMap) -> Result<AgentCaller, ApiError> {

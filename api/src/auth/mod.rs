@@ -29,8 +29,9 @@ use uuid::Uuid;
 
 pub(crate) use cookie::check_same_origin;
 pub use github::{Github, GithubSettings};
+use identity::known_session;
 pub(crate) use identity::{AgentCaller, Caller, Identity, Owner, Principal, address_of, identify, identify_in_time};
-pub(crate) use keys::Secrets;
+pub(crate) use keys::{Secrets, new_token};
 pub(crate) use let_in::LetIn;
 pub(crate) use throttle::Throttle;
 
@@ -154,9 +155,9 @@ async fn log_in(State(app): State<Arc<App>>, knock: Knock<LogInInput>) -> Result
         return Err(ApiError::new(Code::AuthAccountSuspended, "the account is suspended"));
     }
     let (token, session) = open_session(&app, account.user_id, now);
-    let receipt = app.log.commit(Commit::of_rows(vec![RowChange::AddSession(session.clone())])).await?;
+    let position = add_session(&app, &session).await?;
     keep_if_unchanged(&app, &account, &session).await?;
-    let answer = Answer::at(receipt.last, SignedIn { user: account.into(), session: session.into() });
+    let answer = Answer::at(position, SignedIn { user: account.into(), session: session.into() });
     Ok(answer.with_header(header::SET_COOKIE, cookie::set(&knock.parts, &token, SESSION_DAYS * 24 * 60 * 60)))
 }
 
@@ -168,8 +169,7 @@ async fn keep_if_unchanged(app: &App, checked: &Account, session: &SignInSession
     if now.as_ref().is_some_and(same) {
         return Ok(());
     }
-    let remove = RowChange::RemoveSession { session_id: session.session_id };
-    app.log.commit(Commit::of_rows(vec![remove])).await?;
+    remove_session(app, session).await?;
     Err(ApiError::new(Code::AuthInvalidCredentials, "the account has changed; sign in again"))
 }
 
@@ -177,14 +177,11 @@ async fn log_out(State(app): State<Arc<App>>, Bare(parts): Bare) -> Result<Answe
     check_same_origin(&parts)?;
     let clear = cookie::clear(&parts);
     let known = match cookie::token(&parts.headers) {
-        Some(token) => app.log.accounts().session(&app.secrets.hash_token(&token)).await?,
+        Some(token) => known_session(&app, &app.secrets.hash_token(&token)).await?,
         None => None,
     };
     let position = match known {
-        Some(KnownSession { session, .. }) => {
-            let remove = RowChange::RemoveSession { session_id: session.session_id };
-            app.log.commit(Commit::of_rows(vec![remove])).await?.last
-        }
+        Some(KnownSession { session, .. }) => remove_session(&app, &session).await?,
         None => app.log.head().await?.position,
     };
     Ok(Answer::at(position, Success { success: true }).with_header(header::SET_COOKIE, clear))
@@ -197,6 +194,25 @@ async fn session(Bare(parts): Bare) -> Shown<CurrentSession> {
     };
     let (user, session) = known.map(|it| (it.account.into(), it.session.into())).unzip();
     Shown(CurrentSession { user, session })
+}
+
+/// Keeps a session, and says where the log is. A server of the past writes nothing, and keeps it in memory.
+async fn add_session(app: &App, session: &SignInSession) -> Result<i64, ApiError> {
+    if let Some(past) = &app.past {
+        past.add(session);
+        return Ok(past.position);
+    }
+    Ok(app.log.commit(Commit::of_rows(vec![RowChange::AddSession(session.clone())])).await?.last)
+}
+
+/// Ends a session, and says where the log is. On a server of the past, one that began elsewhere goes on there.
+async fn remove_session(app: &App, session: &SignInSession) -> Result<i64, ApiError> {
+    if let Some(past) = &app.past {
+        past.remove(session);
+        return Ok(past.position);
+    }
+    let remove = RowChange::RemoveSession { session_id: session.session_id };
+    Ok(app.log.commit(Commit::of_rows(vec![remove])).await?.last)
 }
 
 fn open_session(app: &App, user_id: Uuid, now: DateTime<Utc>) -> (String, SignInSession) {

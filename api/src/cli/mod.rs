@@ -1,15 +1,22 @@
 //! The command line: one subcommand per file, exit codes that mean something.
 
 mod admin;
+mod audit;
+mod backup;
 mod github;
+mod keys;
 mod listen;
 mod log;
 mod logging;
 mod output;
 mod progress;
 mod projections;
+mod restore;
 mod serve;
+mod serve_bundle;
+mod serve_past;
 mod settings;
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -57,6 +64,13 @@ enum Command {
     /// Verify and measure the event log
     #[command(subcommand)]
     Log(log::LogCommand),
+    /// Look into the past: what happened to anything, what it was, and why
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    /// Write everything into a folder, also while a server runs
+    Backup(backup::BackupArgs),
+    /// Bring a backup into an empty store; what was remembered of its former life is refused
+    Restore(restore::RestoreArgs),
     /// Things only an operator may do
     #[command(subcommand)]
     Admin(admin::AdminCommand),
@@ -84,6 +98,9 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Serve(args) => serve::run(&cli.store, *args).await,
         Command::Projections(command) => projections::run(&cli.store, command).await,
         Command::Log(command) => log::run(&cli.store, command).await,
+        Command::Audit(command) => audit::run(&cli.store, command).await,
+        Command::Backup(args) => backup::run(&cli.store, &args).await,
+        Command::Restore(args) => restore::run(&cli.store, &args).await,
         Command::Admin(command) => admin::run(&cli.store, command).await,
         Command::Openapi => output::json(&crate::openapi()).map_err(Failure::from),
     };

@@ -15,6 +15,8 @@ pub(super) struct Progress {
     what: String,
     bar: Option<ProgressBar>,
     started: Instant,
+    /// What was done before, by somebody else.
+    from: i64,
     told: Instant,
 }
 
@@ -35,7 +37,16 @@ impl Progress {
         let now = Instant::now();
         // A silent one is never due.
         let told = if silent { now + Duration::from_secs(u32::MAX.into()) } else { now };
-        Self { what, bar, started: now, told }
+        Self { what, bar, started: now, from: 0, told }
+    }
+
+    /// So many were done before, and count neither for the rate nor for the time left.
+    pub(super) fn begin_at(&mut self, from: i64) {
+        self.from = from;
+        if let Some(bar) = &self.bar {
+            bar.set_position(from.unsigned_abs());
+            bar.reset_eta();
+        }
     }
 
     /// So many of so many are done.
@@ -45,7 +56,7 @@ impl Progress {
             bar.set_position(done.unsigned_abs());
         } else if self.told.checked_duration_since(Instant::now()).is_none() && self.told.elapsed() >= EVERY {
             self.told = Instant::now();
-            let per_second = done as f64 / self.started.elapsed().as_secs_f64().max(0.001);
+            let per_second = (done - self.from) as f64 / self.started.elapsed().as_secs_f64().max(0.001);
             let left = (total - done) as f64 / per_second.max(1.0);
             output::note(format!(
                 "{}: {done} of {total} events, {per_second:.0} a second, {left:.0} s left",

@@ -1,5 +1,7 @@
 //! `muster projections`: looks at read models, builds them anew, and proves them right.
 
+mod rebuild;
+
 use std::sync::Arc;
 
 use ::projections::{Projection, offline, parking};
@@ -13,8 +15,8 @@ use super::{Failure, StoreArgs, output};
 pub(super) enum ProjectionsCommand {
     /// Show how far each read model is and what is parked
     Status(Which),
-    /// Build read models anew from the log, compare them with what was served, and let them take over
-    Rebuild(Which),
+    /// Build read models anew from the log, compare them with what is served, and let them take over if nothing differs
+    Rebuild(rebuild::RebuildArgs),
     /// Build read models in scratch space and name every row that is served but differs
     Verify(Which),
     /// Apply a parked stream again, after its cause has been mended
@@ -49,9 +51,7 @@ pub(super) async fn run(store: &StoreArgs, command: ProjectionsCommand) -> Resul
         ProjectionsCommand::Status(which) => status(&store.open(Access::Look, Clock::default()).await?, &which).await,
         ProjectionsCommand::Verify(which) => verify(&store.open(Access::Look, Clock::default()).await?, &which).await,
         // What writes takes the folder, so that it never races a live server.
-        ProjectionsCommand::Rebuild(which) => {
-            rebuild(&store.open(Access::Change, Clock::default()).await?, &which).await
-        }
+        ProjectionsCommand::Rebuild(args) => rebuild::run(store, &args).await,
         ProjectionsCommand::Retry(parked) => unpark(store, parked, false).await,
         ProjectionsCommand::Skip(parked) => unpark(store, parked, true).await,
     }
@@ -70,28 +70,6 @@ async fn status(stores: &Stores, which: &Which) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-async fn rebuild(stores: &Stores, which: &Which) -> Result<(), Failure> {
-    let mut reports = Vec::new();
-    for projection in named(which)? {
-        let mut progress = Progress::start(format!("rebuilding {}", projection.name()), 0, which.json);
-        let report = offline::rebuild(&stores.log, &stores.views, &projection, &mut |done, total| {
-            progress.show(done, total);
-        })
-        .await;
-        let took = progress.finish();
-        let report = report.map_err(anyhow::Error::from)?;
-        if !which.json {
-            let rate = report.position as f64 / took.as_secs_f64().max(0.001);
-            output::line(format!("{}: {} events, {rate:.0} a second", report.projection, report.position));
-        }
-        reports.push(report);
-    }
-    if which.json {
-        output::json(&reports)?;
-    }
-    differences(reports.iter().filter_map(|report| report.compared.as_ref()), which.json)
 }
 
 async fn verify(stores: &Stores, which: &Which) -> Result<(), Failure> {
@@ -115,24 +93,27 @@ async fn verify(stores: &Stores, which: &Which) -> Result<(), Failure> {
     if which.json {
         output::json(&reports)?;
     }
-    differences(reports.iter(), which.json)
+    if !which.json {
+        reports.iter().for_each(list);
+    }
+    match reports.iter().map(|it| it.differences_total).sum::<u64>() {
+        0 => Ok(()),
+        total => Err(Failure::Found(format!("{total} rows differ from what the log says"))),
+    }
 }
 
-fn differences<'a>(reports: impl Iterator<Item = &'a offline::VerifyReport>, json: bool) -> Result<(), Failure> {
-    let mut total = 0;
-    for report in reports {
-        total += report.differences_total;
-        for it in report.differences.iter().filter(|_| !json) {
-            let shown = |row: &Option<serde_json::Value>| row.as_ref().map_or("nothing".into(), ToString::to_string);
-            output::line(format!("  {} {}", it.table, it.key));
-            output::line(format!("    served  {}", shown(&it.served)));
-            output::line(format!("    rebuilt {}", shown(&it.rebuilt)));
-        }
+/// Names the rows that differ.
+fn list(report: &offline::VerifyReport) {
+    let shown = |row: &Option<serde_json::Value>| row.as_ref().map_or("nothing".into(), ToString::to_string);
+    for it in &report.differences {
+        output::line(format!("  {} {}", it.table, it.key));
+        output::line(format!("    served  {}", shown(&it.served)));
+        output::line(format!("    rebuilt {}", shown(&it.rebuilt)));
     }
-    if total == 0 {
-        return Ok(());
+    let unnamed = report.differences_total - report.differences.len() as u64;
+    if unnamed > 0 {
+        output::line(format!("  and {unnamed} more"));
     }
-    Err(Failure::Found(format!("{total} rows differ from what the log says")))
 }
 
 async fn unpark(store: &StoreArgs, parked: Parked, skip: bool) -> Result<(), Failure> {

@@ -1,20 +1,22 @@
 //! `muster serve`: opens the stores, starts what runs in the background, and answers until it is told to stop.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::projections::auditor::{Auditor, Pace};
 use ::projections::{Engine, ProjectionStatus, State};
 use clap::Args;
 use commands::Executor;
 use reactors::Runner;
-use store::{Access, Clock, EventLog, Stores};
+use store::{Access, Clock, EventLog, Moment, Stores};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::github::GithubArgs;
 use super::listen::{self, Listening};
-use super::{Failure, StoreArgs, output};
+use super::{Failure, StoreArgs, output, serve_bundle, serve_past};
 use crate::{App, HttpSettings, Limits, Parts, demo};
 
 /// How long requests in flight may take once the server has been told to stop.
@@ -40,6 +42,21 @@ pub(super) struct ServeArgs {
     /// Fill an empty log with four weeks of a small fleet, and print a login and a key to try
     #[arg(long)]
     demo: bool,
+    /// Serve everything as it was at this moment, read-only: a position of the log, or a time like 2026-03-01T09:30:00Z
+    #[arg(long, value_name = "TIME_OR_POSITION", conflicts_with = "demo")]
+    as_of: Option<Moment>,
+    /// Serve an audit bundle on this machine, read-only and with no store, and print a token to look at it with
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["demo", "as_of"])]
+    bundle: Option<PathBuf>,
+    /// The most events of a workspace that are read to answer one query with asOf
+    #[arg(long, env = "MUSTER_AS_OF_EVENTS", value_name = "MUSTER_AS_OF_EVENTS", default_value_t = 200_000, value_parser = clap::value_parser!(i64).range(1..))]
+    as_of_events: i64,
+    /// Seconds between two looks of the auditor, which compares a workspace with its log each time; 0 turns it off
+    #[arg(long, env = "MUSTER_AUDIT_SECONDS", value_name = "MUSTER_AUDIT_SECONDS", default_value_t = 30)]
+    audit_seconds: u32,
+    /// The most events of a workspace that the auditor folds at a time; a workspace with more is left to projections verify
+    #[arg(long, env = "MUSTER_AUDIT_EVENTS", value_name = "MUSTER_AUDIT_EVENTS", default_value_t = 20_000, value_parser = clap::value_parser!(i64).range(1..))]
+    audit_events: i64,
     /// Requests a minute, as owner=100,agent=60,address=300 (and webhook=10, a second, for unsigned webhooks), or off
     #[arg(long, env = "MUSTER_RATE_LIMITS", value_name = "MUSTER_RATE_LIMITS", default_value = "owner=100,agent=60", value_parser = Limits::parse)]
     rate_limits: Limits,
@@ -53,9 +70,40 @@ pub(super) struct ServeArgs {
     github: GithubArgs,
 }
 
+/// Where clients come in.
+pub(super) struct Door {
+    address: SocketAddr,
+    pub(super) behind_proxy: bool,
+}
+
+impl Door {
+    pub(super) async fn open(&self) -> Result<TcpListener, Failure> {
+        let address = self.address;
+        let refused =
+            |e| anyhow::anyhow!("cannot listen on {address} (--host and --port, API_HOST and API_PORT): {e}").into();
+        TcpListener::bind(address).await.map_err(refused)
+    }
+}
+
 pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failure> {
     let github = args.github.github()?;
     check_session_secret(args.session_secret.as_ref())?;
+    let door = Door { address: SocketAddr::new(args.host, args.port), behind_proxy: args.behind_proxy };
+    let settings = HttpSettings {
+        limits: args.rate_limits,
+        session_secret: args.session_secret,
+        github,
+        // Anybody can sign with an empty secret.
+        github_webhook_secret: args.github_webhook_secret.filter(|it| !it.is_empty()),
+        as_of_events: args.as_of_events,
+        ..HttpSettings::default()
+    };
+    if let Some(bundle) = &args.bundle {
+        return serve_bundle::run(bundle, args.host, door, settings).await;
+    }
+    if let Some(moment) = args.as_of {
+        return serve_past::run(store, moment, door, settings).await;
+    }
     let clock = Clock::default();
     let stores = store.open(Access::Serve, clock.clone()).await?;
     let engine = Arc::new(Engine::start(
@@ -67,14 +115,6 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let executor = Arc::new(Executor::new(Arc::clone(&stores.log)));
     let reactors = Runner::start(reactors::all(), Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
     let reactors = Arc::new(reactors);
-    let settings = HttpSettings {
-        limits: args.rate_limits,
-        session_secret: args.session_secret,
-        github,
-        // Anybody can sign with an empty secret.
-        github_webhook_secret: args.github_webhook_secret.filter(|it| !it.is_empty()),
-        ..HttpSettings::default()
-    };
     let parts = Parts {
         log: Arc::clone(&stores.log),
         views: stores.views.clone(),
@@ -85,16 +125,17 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let app = App::new(parts, settings).await?;
     let tour = if args.demo { demo::fill(&app, &clock).await? } else { None };
 
-    let address = SocketAddr::new(args.host, args.port);
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|e| anyhow::anyhow!("cannot listen on {address} (--host and --port, API_HOST and API_PORT): {e}"))?;
+    let listener = door.open().await?;
     greet(&stores, &engine, listener.local_addr().map_err(anyhow::Error::from)?, tour).await?;
 
     let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
+    let pace = Pace { every: Duration::from_secs(args.audit_seconds.into()), most_events: args.audit_events };
+    let auditor = Auditor::new(Arc::clone(&stores.log), stores.views.clone(), ::projections::all(), pace);
+    let auditing = (args.audit_seconds > 0).then(|| tokio::spawn(auditor.run()));
     let counting = tokio::spawn(Arc::clone(&app).keep_counting_wiki_views(COUNT_VIEWS));
-    answer(listener, &app, args.behind_proxy).await?;
+    answer(listener, &app, door.behind_proxy).await?;
     sweeper.abort();
+    auditing.inspect(|it| it.abort());
     counting.await.map_err(anyhow::Error::from)?;
     // Once more, for what was read since.
     app.count_wiki_views().await;
@@ -104,7 +145,7 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
 }
 
 /// Answers requests until the process is told to stop, then finishes those in flight.
-async fn answer(listener: TcpListener, app: &Arc<App>, behind_proxy: bool) -> anyhow::Result<()> {
+pub(super) async fn answer(listener: TcpListener, app: &Arc<App>, behind_proxy: bool) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let told_to_stop = async {

@@ -1,6 +1,6 @@
 //! Where the stores are, from options and environment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use store::{Access, Clock, Location, Settings, Stores};
@@ -24,7 +24,12 @@ impl StoreArgs {
         Ok(Stores::open(Settings { location: self.location()?, clock, access }).await?)
     }
 
-    fn location(&self) -> Result<Location, Failure> {
+    /// The data folder; `None` when everything is in PostgreSQL.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.database_url.is_none().then_some(self.data_dir.as_path())
+    }
+
+    pub(super) fn location(&self) -> Result<Location, Failure> {
         match &self.database_url {
             Some(url) => database_url(url).map(Location::Postgres),
             None => Ok(Location::Sqlite(self.data_dir.clone())),

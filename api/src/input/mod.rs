@@ -8,6 +8,7 @@ mod ask;
 mod body;
 mod headers;
 mod look;
+mod look_back;
 mod params;
 mod shape;
 
@@ -15,6 +16,7 @@ pub(crate) use ask::{Ask, AskByQuery};
 pub(crate) use body::{read_bytes, read_json};
 pub(crate) use headers::visible;
 pub(crate) use look::Look;
+pub(crate) use look_back::LookBack;
 pub(crate) use params::read_params;
 pub(crate) use shape::{Shape, without_nulls};
 

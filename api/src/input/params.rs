@@ -7,19 +7,44 @@ use serde_json::{Map, Value};
 use super::{Input, Shape};
 use crate::error::{ApiError, BadField};
 
+/// The moment in the past that a query is asked of.
+pub(super) const AS_OF: &str = "asOf";
+
 /// The query string as a request type; every bad parameter is named at once.
 pub(crate) fn read_params<T: Input>(uri: &Uri) -> Result<T, ApiError> {
-    super::read(params_value::<T>(uri)?)
+    match read_params_as_of(uri)? {
+        (input, None) => Ok(input),
+        (_, Some(_)) => Err(ApiError::validation(vec![BadField::new(AS_OF, "cannot be asked of this route")])),
+    }
+}
+
+/// The same, beside the moment that the query is asked of.
+pub(super) fn read_params_as_of<T: Input>(uri: &Uri) -> Result<(T, Option<String>), ApiError> {
+    let (value, as_of) = values::<T>(uri)?;
+    Ok((super::read(value)?, as_of))
 }
 
 /// The query string as the JSON that the schema of `T` asks for.
 pub(super) fn params_value<T: Input>(uri: &Uri) -> Result<Value, ApiError> {
+    match values::<T>(uri)? {
+        (value, None) => Ok(value),
+        (_, Some(_)) => Err(ApiError::validation(vec![BadField::new(AS_OF, "is for queries")])),
+    }
+}
+
+fn values<T: Input>(uri: &Uri) -> Result<(Value, Option<String>), ApiError> {
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(uri)
         .map_err(|e| ApiError::validation(vec![BadField::new("query", e.to_string())]))?;
     let shape = Shape::of::<T>();
     let mut value = Map::new();
-    let mut repeated = Vec::new();
+    let (mut repeated, mut as_of) = (Vec::new(), None);
     for (name, text) in pairs.0 {
+        if name == AS_OF {
+            if as_of.replace(text).is_some() {
+                repeated.push(BadField::new(name, "must be given once"));
+            }
+            continue;
+        }
         let field = shape.fields().and_then(|fields| fields.get(&name));
         if is_list(field) {
             let item = coerce(field.and_then(|it| it.get("items")), text);
@@ -32,7 +57,7 @@ pub(super) fn params_value<T: Input>(uri: &Uri) -> Result<Value, ApiError> {
             value.insert(name, coerce(field, text));
         }
     }
-    if repeated.is_empty() { Ok(Value::Object(value)) } else { Err(ApiError::validation(repeated)) }
+    if repeated.is_empty() { Ok((Value::Object(value), as_of)) } else { Err(ApiError::validation(repeated)) }
 }
 
 fn is_list(field: Option<&Value>) -> bool {
