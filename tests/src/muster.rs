@@ -139,14 +139,33 @@ impl Home {
         ended
     }
 
+    /// Runs a script that calls `muster`, beside the data folder, up to its first command that fails.
+    pub async fn script(&self, script: &str, variables: &[(&str, &str)]) -> Ended {
+        let binary = binary();
+        let folder = binary.parent().expect("the binary is in a folder").as_os_str();
+        let mut path = folder.to_owned();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        let mut command = self.surround(Command::new("bash"));
+        command.args(["-euo", "pipefail", "-c", script]).env("PATH", path).envs(variables.iter().copied());
+        command.current_dir(self._kept.path());
+        let mut child = command.spawn().expect("bash can be started");
+        let (stdout, stderr) = follow(&mut child);
+        bounded("the script ends", ended(&mut child, stdout, stderr)).await
+    }
+
     fn command(&self, args: &[&str]) -> Command {
         let binary = binary();
         let mut words: Vec<&OsStr> = self.under.iter().map(OsStr::new).collect();
         words.push(binary.as_os_str());
-        let mut command = Command::new(words[0]);
+        let mut command = self.surround(Command::new(words[0]));
+        command.args(&words[1..]).args(args);
         command
-            .args(&words[1..])
-            .args(args)
+    }
+
+    /// Gives a process the settings of this home and nothing else.
+    fn surround(&self, mut command: Command) -> Command {
+        command
             // Settings of whoever runs the tests are not part of them.
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())

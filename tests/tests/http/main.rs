@@ -3,6 +3,9 @@
 
 mod agent_sessions;
 mod agents;
+mod as_of;
+mod as_of_refusals;
+mod audit;
 mod bad_input;
 mod conventions;
 mod documents;

@@ -54,11 +54,13 @@ struct World {
     session: String,
     entry: String,
     event: String,
+    /// Where that event is.
+    position: i64,
 }
 
 #[rustfmt::skip]
 fn table(world: &World) -> Vec<Row> {
-    let World { workspace, shop, dev, spare, task, session, entry, event } = world;
+    let World { workspace, shop, dev, spare, task, session, entry, event, position } = world;
     let none = || json!({});
     let within = format!("workspaceId={workspace}&projectId={shop}");
     let question = json!({ "question": "Why?", "context": {}, "urgency": "low" });
@@ -95,6 +97,12 @@ fn table(world: &World) -> Vec<Row> {
         ("GET", format!("/api/event.get?id={event}"), none(), [IN, EVENT, IN, EVENT, EVENT]),
         ("GET", format!("/api/event.stream?{within}"), none(), [IN, WORKSPACE, IN, PROJECT, WORKSPACE]),
         ("POST", "/api/event.publish".into(), json!({ "sessionId": session, "type": "question_asked", "content": question }), [AGENTS, AGENTS, IN, MISMATCH, SESSION]),
+
+        ("GET", format!("/api/audit.history?aggregate=task&id={task}"), none(), [IN, TASK, IN, TASK, TASK]),
+        ("GET", format!("/api/audit.state?aggregate=session&id={session}"), none(), [IN, SESSION, IN, SESSION, SESSION]),
+        ("GET", format!("/api/audit.diff?aggregate=wiki&id={entry}&from=1"), none(), [IN, WIKI, IN, WIKI, WIKI]),
+        ("GET", format!("/api/audit.causes?position={position}"), none(), [IN, EVENT, IN, EVENT, EVENT]),
+        ("GET", format!("/api/audit.effects?position={position}"), none(), [IN, EVENT, IN, EVENT, EVENT]),
 
         ("GET", format!("/api/kpi.get?agentId={dev}"), none(), [IN, AGENT, IN, AGENT, AGENT]),
         ("GET", format!("/api/kpi.explain?agentId={dev}"), none(), [IN, AGENT, IN, AGENT, AGENT]),
@@ -145,6 +153,7 @@ async fn everybody_gets_in_where_the_table_says_and_nowhere_else(bench: Bench) {
         session,
         entry,
         event: id(&events.body["events"][0]),
+        position: events.body["events"][0]["metadata"]["position"].as_i64().unwrap(),
     };
     let [own, peer, spy, idle] = &agents;
     for (method, path, body, cells) in table(&world) {

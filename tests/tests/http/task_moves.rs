@@ -198,7 +198,8 @@ async fn a_move_under_a_session_belongs_to_it(bench: Bench) {
         body["sessionId"] = session.as_str().into();
         agent.post(&format!("/api/task.{route}"), &body).await.ok();
     }
-    let events = place.ada.get(&format!("/api/event.list?sessionId={session}")).await.ok().body["events"].clone();
+    // Its own writes are waited for.
+    let events = agent.get(&format!("/api/event.list?sessionId={session}")).await.ok().body["events"].clone();
     let types: Vec<&Value> = events.as_array().unwrap().iter().map(|it| &it["type"]).collect();
     assert_eq!(types, ["task_completed", "task_blocked", "task_started", "session_start"]);
 }

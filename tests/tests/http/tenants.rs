@@ -98,6 +98,9 @@ fn foreign(world: &World) -> Vec<(&'static str, String, Value, u16, &'static str
         ("GET", format!("/api/event.list?workspaceId={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
         ("GET", format!("/api/event.get?id={event}"), json!({}), 403, "EVENT_ACCESS_DENIED"),
         ("GET", format!("/api/event.stream?workspaceId={workspace}"), json!({}), 403, "WORKSPACE_ACCESS_DENIED"),
+        ("GET", format!("/api/audit.history?aggregate=task&id={task}"), json!({}), 403, "TASK_ACCESS_DENIED"),
+        ("GET", format!("/api/audit.state?aggregate=agent&id={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
+        ("GET", format!("/api/audit.diff?aggregate=session&id={session}&from=1"), json!({}), 403, "SESSION_ACCESS_DENIED"),
     ]
 }
 

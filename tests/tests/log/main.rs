@@ -10,6 +10,7 @@ mod full_text;
 mod guards;
 mod keys;
 mod malformed;
+mod moments;
 mod opening;
 mod rows;
 mod schedules;

@@ -14,7 +14,7 @@ use crate::raw;
 
 at_both_homes! {
     read_models_that_were_thrown_away_come_back_as_they_were,
-    a_wrong_row_is_named_and_a_rebuild_mends_it,
+    a_wrong_row_is_named_and_mended_by_a_rebuild_when_that_is_accepted,
 }
 
 async fn read_models_that_were_thrown_away_come_back_as_they_were(home: Home) {
@@ -30,7 +30,7 @@ async fn read_models_that_were_thrown_away_come_back_as_they_were(home: Home) {
     home.succeed(&["projections", "verify"]).await;
 }
 
-async fn a_wrong_row_is_named_and_a_rebuild_mends_it(home: Home) {
+async fn a_wrong_row_is_named_and_mended_by_a_rebuild_when_that_is_accepted(home: Home) {
     let server = Muster::start(&home, &["--demo"]).await;
     let tour = Tour::read(&server).await;
     let head = Found::read(&home).await.head();
@@ -55,9 +55,15 @@ async fn a_wrong_row_is_named_and_a_rebuild_mends_it(home: Home) {
     // Another read model is not to blame.
     home.succeed(&["projections", "verify", "workspaces"]).await;
 
-    // It says what it has mended, and then there is nothing more to say.
-    let mended = home.run(&["projections", "rebuild", "agents"]).await;
-    assert!(mended.stdout.contains(&id), "{mended:#?}");
+    // Nobody knows why the row is as it is, so it is kept until somebody says otherwise.
+    let kept = home.run(&["projections", "rebuild"]).await;
+    assert_eq!(kept.code, Some(1), "{kept:#?}");
+    assert!(kept.stdout.contains(&id) && kept.stdout.contains("Mallory"), "{kept:#?}");
+    assert!(kept.stderr.contains("--accept-differences"), "{kept:#?}");
+    assert_eq!(home.run(&["projections", "verify", "agents"]).await.code, Some(1));
+    // It says what it mends, and then there is nothing more to say.
+    let mended = home.succeed(&["projections", "rebuild", "agents", "--accept-differences"]).await;
+    assert!(mended.stdout.contains(&id) && mended.stdout.contains("served now"), "{mended:#?}");
     home.succeed(&["projections", "verify"]).await;
     home.succeed(&["projections", "rebuild"]).await;
     let status = home.succeed(&["projections", "status", "--json"]).await;

@@ -53,6 +53,6 @@ async fn views_that_are_ahead_of_the_log_are_built_anew(bench: Bench) {
     fleet.caught_up(&engine).await;
     engine.shutdown().await;
     let after = fleet.rows().await;
-    assert_eq!(after.len(), before.len() + 3);
+    assert_eq!(after.len(), before.len() + 4);
     assert!(before.iter().all(|row| after.contains(row)));
 }

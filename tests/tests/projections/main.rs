@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agents;
+mod auditor;
 mod deleted_views;
 mod engines;
 mod every_event;
 mod fleet;
+mod history;
+mod lineage;
 mod names;
 mod offline;
 mod parking;

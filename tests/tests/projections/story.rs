@@ -8,7 +8,7 @@ use muster_tests::both_stores;
 use muster_tests::stores::Bench;
 use projections::offline::rebuild;
 use projections::timeline::{self, Filter};
-use projections::{FactOf, sessions};
+use projections::{FactOf, history, sessions};
 use serde_json::{Value, json};
 use store::{NewEvent, StreamId};
 use uuid::Uuid;
@@ -17,6 +17,7 @@ use crate::fleet::Fleet;
 
 both_stores! {
     every_projection_folds_every_kind_of_event_and_is_rebuilt_as_it_was,
+    every_kind_of_event_is_part_of_a_history,
     contents_have_the_fields_of_the_document,
     entries_concern_those_whom_the_document_names,
     an_agent_finds_what_mentions_it_oldest_first,
@@ -72,6 +73,19 @@ async fn happens(fleet: &Fleet, kind: &EventKind, id: u128) {
         workspace_id: (kind.aggregate != "user").then_some(WORKSPACE.0),
     };
     fleet.appends(&StreamId::new(kind.aggregate, Uuid::from_u128(id)), event).await;
+}
+
+async fn every_kind_of_event_is_part_of_a_history(bench: Bench) {
+    let fleet = story(bench).await;
+    let bounds = history::Bounds { events: 1_000 };
+    for (aggregate, id) in ABOUT {
+        let stream = StreamId::new(aggregate, Uuid::from_u128(id));
+        let page = history::page(&fleet.log(), &stream, i64::MAX, 0, 1_000, bounds).await.unwrap();
+        assert!(page.total > 0 && page.steps.len() as i64 == page.total, "{stream}");
+        assert!(page.steps.iter().all(|it| it.unreadable.is_none() && it.data.is_object()), "{stream}");
+        // The first event makes something of nothing.
+        assert!(!page.steps[0].changes.is_empty(), "{stream}");
+    }
 }
 
 /// The entries of the story by type; of several of one type, the first.

@@ -1,0 +1,16 @@
+//! The past on demand: the log moved, backed up and brought back.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod backups;
+mod bundles;
+mod bundles_served;
+mod guide;
+mod kpi;
+mod kpi_story;
+mod moved_exports;
+mod moved_processes;
+mod moved_stores;
+mod moves;
+mod proof;
+mod proof_commands;
+mod workspaces;
