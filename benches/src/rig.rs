@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 /// Brings the JSON of an event to about 300 bytes, the payload that every library is measured with.
 const TASK_TEXT: &str = "Keep the basket when the customer signs in, and merge it with";
-const COMMENT: &str = "Merge it with the one in the browser.";
+const COMMENT: &str = "Merge both.";
 const LOG_TEXT: &str = "Read the basket service and its tests; the merge happens in two places, and only one of them \
     keeps the quantities. Next: one function for both, with a test for each of the four cases, then the migration.";
 
@@ -110,7 +110,7 @@ pub(crate) fn new_stream() -> New<Repository> {
         of: RepositoryOf { workspace_id: WorkspaceId(id), project_id: ProjectId(id) },
         comment_id: 1,
         issue_number: 17,
-        url: "https://github.com/acme/shop/issues/17".to_owned(),
+        url: "https://github.com/acme/shop/pull/17".to_owned(),
         author: Login::new("ada"),
         body: COMMENT.to_owned(),
         task_id: None,
