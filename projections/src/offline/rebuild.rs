@@ -18,7 +18,7 @@ use crate::registry::{self, Build, BuildState};
 use crate::{Projection, compare};
 
 /// How often a build tries to swap with what a server moves on, before that is made to rest.
-const ATTEMPTS: usize = 0;
+const ATTEMPTS: usize = 10;
 /// How long a server is made to rest at most.
 const REST: Duration = Duration::from_secs(30);
 /// How long a server rests when whoever asked it to has died.
