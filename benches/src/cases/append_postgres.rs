@@ -1,55 +1,31 @@
 //! Appending on PostgreSQL: beside other libraries, beside the server's own limits, with stale commands, on two nodes.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use anyhow::Result;
 use commands::Executor;
 use muster_tests::stores::Kind;
 
-use super::appending::{self, Batches, CLIENTS, IN_FLIGHT, begin_streams, begin_tasks, hot, one_command};
+use super::appending::{self, Batches, CLIENTS, IN_FLIGHT, Load, begin_streams, beside_peers, one_command};
 use crate::limits::PostgresRows;
 use crate::measure::{Plan, Side, Unit, closed_loop, interleave, one_by_one};
-use crate::peers::{Peer, Work};
 use crate::report::{Comparison, Target};
 use crate::rig::{self, Rig};
 
+/// The libraries, each as its README says, and the faster ones tuned as well.
+const PEERS: [(&str, bool); 5] =
+    [("postgres-es", false), ("postgres-es", true), ("disintegrate", false), ("esrs", false), ("esrs", true)];
+
 pub(super) async fn new_streams(plan: &Plan) -> Result<Vec<Comparison>> {
-    beside_peers(plan, "new", 12.0).await
+    beside_peers(plan, Kind::Postgres, Load::New, &PEERS, 12.0).await
 }
 
 pub(super) async fn hot_streams(plan: &Plan) -> Result<Vec<Comparison>> {
-    beside_peers(plan, "hot", 25.0).await
+    beside_peers(plan, Kind::Postgres, Load::Hot, &PEERS, 25.0).await
 }
 
 pub(super) async fn stale(plan: &Plan) -> Result<Vec<Comparison>> {
     appending::stale(plan, Kind::Postgres).await
-}
-
-async fn beside_peers(plan: &Plan, workload: &str, target: f64) -> Result<Vec<Comparison>> {
-    let rig = Rig::open(Kind::Postgres).await?;
-    let round = plan.round;
-    let mut peers = vec![];
-    let all = [("postgres-es", false), ("postgres-es", true), ("disintegrate", false), ("esrs", false), ("esrs", true)];
-    for (peer, tuned) in all {
-        let at = rig::cluster().create_database().await?;
-        peers.push(RefCell::new(Peer::start(&Work { peer, workload, clients: CLIENTS, round, tuned, at: &at })?));
-    }
-    let ours = if workload == "hot" { hot(&rig, round).await? } else { begin_streams(&rig, CLIENTS, round) };
-    let mut sides = vec![ours];
-    for peer in &peers {
-        let name = peer.borrow().name.clone();
-        sides.push(Side::new(name, Unit::PerSecond, move || async move { peer.borrow_mut().run() }));
-    }
-    if workload == "new" {
-        sides.push(begin_tasks(&rig, round));
-    }
-    let before = Batches::of(&rig).await?;
-    let series = interleave(plan, sides).await?;
-    let streams = if workload == "hot" { "100 streams with histories up to 200 events" } else { "new streams" };
-    let work = format!("PostgreSQL: commands, {CLIENTS} clients, {streams}");
-    let comparison = Comparison::new(format!("postgres-{workload}"), work, series, Target::AtLeast(target));
-    Ok(vec![comparison.with_note(before.since(&rig).await?)])
 }
 
 pub(super) async fn ceiling(plan: &Plan) -> Result<Vec<Comparison>> {

@@ -5,49 +5,25 @@ use std::cell::RefCell;
 use anyhow::Result;
 use muster_tests::stores::Kind;
 
-use super::appending::{self, Batches, CLIENTS, IN_FLIGHT, begin_streams, begin_tasks, hot, one_command};
+use super::appending::{self, Batches, IN_FLIGHT, Load, begin_streams, beside_peers, one_command};
 use crate::limits::{self, SqliteRows};
 use crate::measure::{Plan, Side, Unit, interleave, one_by_one_blocking};
-use crate::peers::{Peer, Work};
 use crate::report::{Comparison, Target};
-use crate::rig::{Rig, folder};
+use crate::rig::Rig;
+
+/// The library, as its README says and tuned.
+const PEERS: [(&str, bool); 2] = [("sqlite-es", false), ("sqlite-es", true)];
 
 pub(super) async fn new_streams(plan: &Plan) -> Result<Vec<Comparison>> {
-    beside_the_peer(plan, "new", 30.0).await
+    beside_peers(plan, Kind::Sqlite, Load::New, &PEERS, 30.0).await
 }
 
 pub(super) async fn hot_streams(plan: &Plan) -> Result<Vec<Comparison>> {
-    beside_the_peer(plan, "hot", 60.0).await
+    beside_peers(plan, Kind::Sqlite, Load::Hot, &PEERS, 60.0).await
 }
 
 pub(super) async fn stale(plan: &Plan) -> Result<Vec<Comparison>> {
     appending::stale(plan, Kind::Sqlite).await
-}
-
-async fn beside_the_peer(plan: &Plan, workload: &str, target: f64) -> Result<Vec<Comparison>> {
-    let rig = Rig::open(Kind::Sqlite).await?;
-    let folder = folder()?;
-    let round = plan.round;
-    let mut peers = vec![];
-    for tuned in [false, true] {
-        let file = folder.path().join(format!("peer-{tuned}.db")).display().to_string();
-        let work = Work { peer: "sqlite-es", workload, clients: CLIENTS, round, tuned, at: &file };
-        peers.push(RefCell::new(Peer::start(&work)?));
-    }
-    let mut sides = vec![if workload == "hot" { hot(&rig, round).await? } else { begin_streams(&rig, CLIENTS, round) }];
-    for peer in &peers {
-        let name = peer.borrow().name.clone();
-        sides.push(Side::new(name, Unit::PerSecond, move || async move { peer.borrow_mut().run() }));
-    }
-    if workload == "new" {
-        sides.push(begin_tasks(&rig, round));
-    }
-    let before = Batches::of(&rig).await?;
-    let series = interleave(plan, sides).await?;
-    let streams = if workload == "hot" { "100 streams with histories up to 200 events" } else { "new streams" };
-    let work = format!("SQLite: commands, {CLIENTS} clients, {streams}");
-    let comparison = Comparison::new(format!("sqlite-{workload}"), work, series, Target::AtLeast(target));
-    Ok(vec![comparison.with_note(before.since(&rig).await?)])
 }
 
 pub(super) async fn ceiling(plan: &Plan) -> Result<Vec<Comparison>> {

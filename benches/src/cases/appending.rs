@@ -1,5 +1,6 @@
 //! What both stores are made to do when appending is measured.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +10,9 @@ use store::{Commit, CommitError, NewEvent, StreamAppend, StreamId};
 use uuid::Uuid;
 
 use crate::measure::{Plan, Side, Unit, closed_loop, interleave, one_by_one};
+use crate::peers::{Peer, Work};
 use crate::report::{Comparison, Target};
-use crate::rig::{HotSessions, Rig, context, new_stream, new_task};
+use crate::rig::{HotSessions, Rig, cluster, context, folder, new_stream, new_task};
 
 /// Clients with one command each in flight.
 pub(super) const CLIENTS: usize = 64;
@@ -19,6 +21,55 @@ pub(super) const IN_FLIGHT: usize = 512;
 
 /// Streams that exist, for commands that think they do not.
 const KNOWN: usize = 1000;
+
+/// Which streams commands go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Load {
+    /// Each to a new one.
+    New,
+    /// To one of a hundred with a history.
+    Hot,
+}
+
+/// Muster beside other libraries that do the same; each of them is named with whether its pool is tuned.
+pub(super) async fn beside_peers(
+    plan: &Plan,
+    kind: Kind,
+    load: Load,
+    all: &[(&str, bool)],
+    target: f64,
+) -> Result<Vec<Comparison>> {
+    let (rig, folder, round) = (Rig::open(kind).await?, folder()?, plan.round);
+    let (workload, streams) = match load {
+        Load::New => ("new", "new streams"),
+        Load::Hot => ("hot", "100 streams with histories up to 200 events"),
+    };
+    let mut peers = vec![];
+    for (peer, tuned) in all.iter().copied() {
+        let at = match kind {
+            Kind::Sqlite => folder.path().join(format!("{peer}-{tuned}.db")).display().to_string(),
+            Kind::Postgres => cluster().create_database().await?,
+        };
+        peers.push(RefCell::new(Peer::start(&Work { peer, workload, clients: CLIENTS, round, tuned, at: &at })?));
+    }
+    let mut sides = vec![match load {
+        Load::New => begin_streams(&rig, CLIENTS, round),
+        Load::Hot => hot(&rig, round).await?,
+    }];
+    for peer in &peers {
+        let name = peer.borrow().name.clone();
+        sides.push(Side::new(name, Unit::PerSecond, move || async move { peer.borrow_mut().run() }));
+    }
+    if load == Load::New {
+        sides.push(begin_tasks(&rig, round));
+    }
+    let before = Batches::of(&rig).await?;
+    let series = interleave(plan, sides).await?;
+    let id = format!("{}-{workload}", format!("{kind:?}").to_lowercase());
+    let work = format!("{kind:?}: commands, {CLIENTS} clients, {streams}");
+    let comparison = Comparison::new(id, work, series, Target::AtLeast(target));
+    Ok(vec![comparison.with_note(before.since(&rig).await?)])
+}
 
 /// Every command begins a stream.
 pub(super) fn begin_streams<'a>(rig: &Rig, clients: usize, round: Duration) -> Side<'a> {
@@ -36,7 +87,7 @@ pub(super) fn begin_streams<'a>(rig: &Rig, clients: usize, round: Duration) -> S
 }
 
 /// Every command begins a stream, and its commit takes a claim as well.
-pub(super) fn begin_tasks<'a>(rig: &Rig, round: Duration) -> Side<'a> {
+fn begin_tasks<'a>(rig: &Rig, round: Duration) -> Side<'a> {
     let executor = rig.executor.clone();
     Side::new("Muster, tasks with a claim each", Unit::PerSecond, move || {
         let executor = executor.clone();
@@ -51,7 +102,7 @@ pub(super) fn begin_tasks<'a>(rig: &Rig, round: Duration) -> Side<'a> {
 }
 
 /// Every command goes to one of a hundred streams.
-pub(super) async fn hot<'a>(rig: &Rig, round: Duration) -> Result<Side<'a>> {
+async fn hot<'a>(rig: &Rig, round: Duration) -> Result<Side<'a>> {
     let executor = rig.executor.clone();
     let sessions = Arc::new(HotSessions::begin(&executor).await?);
     Ok(Side::new(format!("Muster, {CLIENTS} commands in flight"), Unit::PerSecond, move || {
