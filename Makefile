@@ -16,7 +16,7 @@ check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-# Muster beside its peers and the limits of this machine; writes benches/results. Three minutes, or about an hour.
+# Muster beside its peers and the limits of this machine; writes benches/results. A few minutes, or about an hour.
 bench: peers
 	cargo build --release -p api
 	cargo run --release -p muster-benches

@@ -29,7 +29,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Measures Muster beside its peers and the limits of this machine.
 #[derive(Parser)]
 struct Arguments {
-    /// The sizes that the targets speak of: about an hour instead of three minutes.
+    /// The sizes that the targets speak of: about an hour instead of a few minutes.
     #[arg(long)]
     full: bool,
     /// Only cases whose name holds one of these.
