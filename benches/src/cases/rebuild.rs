@@ -95,12 +95,7 @@ async fn together(plan: &Plan, kind: Kind, rig: &Rig) -> Result<Comparison> {
 async fn rebuild(rig: &Rig, projections: &[Arc<dyn Projection>]) -> Result<Sample> {
     let started = Instant::now();
     let head = rig.log().head().await?.position;
-    let reports = offline::rebuild_together(rig.log(), &rig.stores.views, projections, &mut |a, _| {
-        if std::env::var("RB_T").is_ok() && a == head {
-            println!("  TEMP loaded after {:?}", started.elapsed())
-        }
-    })
-    .await?;
+    let reports = offline::rebuild_together(rig.log(), &rig.stores.views, projections, &mut |_, _| {}).await?;
     for report in reports {
         let report = report?;
         ensure!(report.position == head, "{} stopped at {}", report.projection, report.position);
