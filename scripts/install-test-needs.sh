@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Rust, and only what is missing: a PostgreSQL server, strace, curl, and a
-# Python that can make virtual environments.
+# Installs what the tests need beside Rust, and only what is missing: a PostgreSQL server, strace, curl, git,
+# tmux, and a Python that can make virtual environments.
 set -euo pipefail
 
 oldest_postgres=15
@@ -41,7 +41,9 @@ missing=()
 has_postgres || missing+=(postgresql)
 has_strace || missing+=(strace)
 has_venv || missing+=(python3 python3-venv)
-command -v curl >/dev/null || missing+=(curl)
+for program in curl git tmux; do
+    command -v "$program" >/dev/null || missing+=("$program")
+done
 if [ "${#missing[@]}" -eq 0 ]; then
     exit 0
 fi

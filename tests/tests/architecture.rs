@@ -9,18 +9,18 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The crates that make up the product.
-const PRODUCT: [&str; 6] = ["domain", "store", "commands", "projections", "reactors", "api"];
+const PRODUCT: [&str; 7] = ["domain", "store", "commands", "projections", "reactors", "workbench", "api"];
 /// The ones that know nothing of a database.
-const WITHOUT_SQL: [&str; 4] = ["domain", "commands", "reactors", "api"];
+const WITHOUT_SQL: [&str; 5] = ["domain", "commands", "reactors", "workbench", "api"];
 const LONGEST_FILE: usize = 450;
 
 /// Which crates of the workspace a crate may use; `None` for a crate that is not in the table.
 fn may_use(package: &str) -> Option<BTreeSet<&'static str>> {
     let allowed: &[&str] = match package {
-        "domain" | "store" => &[],
+        "domain" | "store" | "workbench" => &[],
         "commands" | "projections" => &["domain", "store"],
-        "reactors" => &["commands", "projections", "domain", "store"],
-        "api" => &["reactors", "commands", "projections", "domain", "store"],
+        "reactors" => &["workbench", "commands", "projections", "domain", "store"],
+        "api" => &["workbench", "reactors", "commands", "projections", "domain", "store"],
         "muster-tests" => &PRODUCT,
         "muster-benches" => &["muster-tests", "api", "reactors", "commands", "projections", "domain", "store"],
         _ => return None,

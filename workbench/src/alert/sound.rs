@@ -1,0 +1,27 @@
+//! A sound on the machine of whoever runs this node.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::{AlertError, Alerts};
+
+impl Alerts {
+    /// Plays a file by `paplay`, or by `aplay` where that is missing or fails.
+    pub async fn sound(&self, file: &Path) -> Result<(), AlertError> {
+        if !file.is_file() {
+            return Err(AlertError::NoSuchFile(file.to_path_buf()));
+        }
+        // An absolute path cannot pass for an option.
+        let file = std::path::absolute(file).map_err(|_| AlertError::NoSuchFile(file.to_path_buf()))?;
+        let mut failure = AlertError::Missing("paplay (pulseaudio-utils) or aplay (alsa-utils)");
+        for program in ["paplay", "aplay"] {
+            match self.run(program, &[OsStr::new("--"), file.as_os_str()]).await {
+                Ok(None) => {}
+                Ok(Some(it)) if it.succeeded() => return Ok(()),
+                Ok(Some(it)) => failure = AlertError::Failed { program: program.to_owned(), stderr: it.stderr },
+                Err(error) => failure = error.into(),
+            }
+        }
+        Err(failure)
+    }
+}

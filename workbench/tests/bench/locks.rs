@@ -1,0 +1,125 @@
+//! Lock files of others are waited for, and those that nobody holds are removed.
+
+use std::fs::{self, File};
+use std::time::{Duration, Instant, SystemTime};
+
+use workbench::git::{GitError, Limits, Repository};
+
+use crate::fixture::{Bench, branch, folder, identity};
+
+fn patient(bench: &Bench, patience: Duration) -> Repository {
+    let limits = Limits { lock_patience: patience, ..Limits::default() };
+    Repository::new(bench.base(), bench.folder.path().join("work trees"), identity()).with_limits(limits)
+}
+
+fn grow_old(file: &std::path::Path) {
+    let then = SystemTime::now() - Duration::from_secs(3600);
+    File::options().write(true).open(file).unwrap().set_modified(then).unwrap();
+}
+
+#[tokio::test]
+async fn a_lock_that_is_let_go_is_waited_for() {
+    let bench = Bench::new();
+    let epic = bench.epic().await;
+    bench.write(&epic, "x.txt", "x");
+    let lock = bench.base().join(".git/worktrees/epic-1/index.lock");
+    fs::write(&lock, "").unwrap();
+    let repository = patient(&bench, Duration::from_secs(20));
+    let committing = tokio::spawn(async move { repository.commit_all(&folder("epic-1"), "m").await });
+    // It has met the lock once a git of ours has come and gone; which one does not matter.
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!committing.is_finished());
+    fs::remove_file(&lock).unwrap();
+    assert!(committing.await.unwrap().unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_lock_that_is_not_let_go_is_told_and_may_be_tried_again() {
+    let bench = Bench::new();
+    let epic = bench.epic().await;
+    bench.write(&epic, "x.txt", "x");
+    let lock = bench.base().join(".git/worktrees/epic-1/index.lock");
+    fs::write(&lock, "").unwrap();
+    let since = Instant::now();
+    let error = patient(&bench, Duration::from_millis(200)).commit_all(&folder("epic-1"), "m").await.unwrap_err();
+    assert!(matches!(&error, GitError::Locked(file) if file.ends_with("index.lock")), "{error}");
+    assert!(error.is_transient() && since.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn locks_that_nobody_holds_any_more_are_removed() {
+    let bench = Bench::new();
+    let epic = bench.epic().await;
+    bench.task("1", "a.txt", "a").await;
+    bench.write(&epic, "x.txt", "x");
+    let state = bench.base().join(".git");
+    for lock in ["worktrees/epic-1/index.lock", "refs/heads/epic/1/e.lock", "worktrees/epic-1/HEAD.lock"] {
+        let lock = state.join(lock);
+        fs::write(&lock, "").unwrap();
+        grow_old(&lock);
+    }
+    bench.repository.commit_all(&folder("epic-1"), "m").await.unwrap().unwrap();
+    let lock = state.join("refs/heads/epic/1/e.lock");
+    fs::write(&lock, "").unwrap();
+    grow_old(&lock);
+    bench.merge("1").await;
+    assert!(!lock.exists() && bench.is_clean(&epic));
+}
+
+#[tokio::test]
+async fn an_old_lock_is_left_alone_while_a_git_works_there() {
+    let bench = Bench::new();
+    let epic = bench.epic().await;
+    bench.write(&epic, "x.txt", "x");
+    let lock = bench.base().join(".git/worktrees/epic-1/index.lock");
+    fs::write(&lock, "").unwrap();
+    grow_old(&lock);
+    // Waits for its input for as long as we like.
+    let mut working = tokio::process::Command::new("git")
+        .arg("-C")
+        .arg(&epic)
+        .args(["cat-file", "--batch"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let process = format!("/proc/{}", working.id().unwrap());
+    let real = epic.canonicalize().unwrap();
+    let at_work = async || fs::read_link(format!("{process}/cwd")).is_ok_and(|it| it == real);
+    crate::fixture::until("git has gone to its folder", at_work).await;
+    let repository = patient(&bench, Duration::from_millis(200));
+    let error = repository.commit_all(&folder("epic-1"), "m").await;
+    assert!(matches!(error, Err(GitError::Locked(_))), "{error:?}");
+    drop(working.stdin.take());
+    working.wait().await.unwrap();
+    assert!(repository.commit_all(&folder("epic-1"), "m").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn everything_at_once_gets_done() {
+    let bench = Bench::new();
+    bench.epic().await;
+    let mut work = tokio::task::JoinSet::new();
+    for id in 0..6 {
+        let repository = bench.repository.clone();
+        work.spawn(async move {
+            let (name, place) = (branch(&format!("task/{id}/t")), folder(&format!("task-{id}")));
+            let made = repository.ensure_worktree(&name, &place, &branch("epic/1/e")).await?;
+            fs::write(made.path.join(format!("{id}.txt")), "x").unwrap();
+            repository.commit_all(&place, "work").await?;
+            let trailer = crate::fixture::trailer(&id.to_string());
+            let into = branch("epic/1/e");
+            let merge = workbench::git::Merge { from: &name, at: None, into: &into, message: "m", trailer: &trailer };
+            repository.merge(&merge).await?;
+            repository.rebase(&place, &into).await?;
+            repository.remove_worktree(&place, workbench::git::Leftovers::Refuse).await
+        });
+    }
+    for done in work.join_all().await {
+        assert!(done.unwrap().was_there);
+    }
+    assert!((0..6).all(|id| bench.tree("epic-1").join(format!("{id}.txt")).exists()));
+}
