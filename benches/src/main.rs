@@ -15,7 +15,7 @@ mod report;
 mod rig;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 
@@ -49,7 +49,7 @@ struct Arguments {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    let seconds = arguments.seconds.unwrap_or(if arguments.full { 4.0 } else { 0.4 });
+    let seconds = arguments.seconds.unwrap_or(if arguments.full { 2.0 } else { 0.25 });
     let plan =
         Plan { quick: !arguments.full, rounds: arguments.rounds.unwrap_or(3), round: Duration::from_secs_f64(seconds) };
     let wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|it| name.contains(it.as_str()));
@@ -57,10 +57,12 @@ async fn main() -> anyhow::Result<()> {
         Report { mode: if plan.quick { "quick" } else { "full" }, machine: machine::facts(), comparisons: vec![] };
     for case in cases::all().into_iter().filter(|it| wanted(it.name)) {
         println!("{} ...\n", case.name);
+        let started = Instant::now();
         for comparison in (case.measure)(plan.clone()).await? {
             report::print_one(&comparison);
             report.comparisons.push(comparison);
         }
+        println!("{} took {:.0} s\n", case.name, started.elapsed().as_secs_f64());
     }
     report::print(&report);
     if arguments.only.is_empty() {

@@ -24,6 +24,8 @@ pub(crate) struct Prepared {
     pub(crate) leaves: Vec<Hash>,
     touches: Vec<Touch>,
     bytes: usize,
+    /// Whether it makes or destroys a key: what comes after it must know.
+    turns_keys: bool,
 }
 
 /// A commit whose caller waits for the outcome.
@@ -64,7 +66,9 @@ impl Prepared {
             }
         }
         let touches = touches(&commit);
-        Ok(Self { commit, leaves, touches, bytes })
+        let turns_keys =
+            commit.rows.iter().any(|it| matches!(it, RowChange::AddTextKey { .. } | RowChange::DestroyTextKeys { .. }));
+        Ok(Self { commit, leaves, touches, bytes, turns_keys })
     }
 }
 
@@ -72,14 +76,21 @@ impl Prepared {
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) commands: Vec<Pending>,
-    bytes: usize,
+    /// Of its events.
+    pub(crate) bytes: usize,
     touched: HashMap<u64, How>,
 }
 
 impl Batch {
     /// Takes the commit in, or gives it back for the next batch.
     pub(crate) fn admit(&mut self, pending: Pending) -> Option<Pending> {
-        let full = self.commands.len() >= MOST_COMMANDS
+        // All of a batch know the same of keys, and whoever turns one is alone.
+        let other_keys = self.commands.first().is_some_and(|first| {
+            let (first, next) = (&first.prepared, &pending.prepared);
+            first.turns_keys || next.turns_keys || first.commit.known_keys != next.commit.known_keys
+        });
+        let full = other_keys
+            || self.commands.len() >= MOST_COMMANDS
             || (!self.commands.is_empty() && self.bytes + pending.prepared.bytes > MOST_BYTES);
         let clashes = |touch: &Touch| {
             let before = self.touched.get(&touch.what);
@@ -134,6 +145,9 @@ fn touches(commit: &Commit) -> Vec<Touch> {
                 all.push(touch(How::Changes, "github", &identity.github_id.to_string(), ""));
             }
             RowChange::SuspendAccount { .. }
+            | RowChange::DeleteAccount { .. }
+            | RowChange::AddTextKey { .. }
+            | RowChange::DestroyTextKeys { .. }
             | RowChange::ForgetPassword { .. }
             | RowChange::AddSession(_)
             | RowChange::RemoveSession { .. }

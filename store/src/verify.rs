@@ -1,6 +1,6 @@
 //! Recomputes the hash chain and says where the log is not what was written.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 use crate::chain::{self, GENESIS, Hash};
 use crate::sql::{Query, Row};
@@ -42,7 +42,7 @@ struct BatchRow {
 
 /// Some batches in a row, with the events that are in the log where theirs should be.
 struct Stretch {
-    batches: Arc<Vec<BatchRow>>,
+    batches: Vec<BatchRow>,
     events: Result<Vec<StoredEvent>, StoreError>,
 }
 
@@ -68,13 +68,11 @@ impl EventLog {
         let report = |proven: Proven, finding| {
             Ok(VerifyReport { events: proven.events, link: hex::encode(proven.link), finding })
         };
-        let mut next = self.stretch_after(0, head.position).await?;
+        let mut reading = Reading { log: self, head: head.position, at: 0, batches: VecDeque::new() };
+        let mut next = reading.stretch().await?;
         while let Some(stretch) = next {
-            let batches = stretch.batches.clone();
-            let read_to = batches.last().map_or(0, |it| it.first + it.size() as i64 - 1);
             // One stretch is read while the one before it is hashed.
-            let (following, checked) =
-                tokio::join!(self.stretch_after(read_to, head.position), self.check(proven, stretch));
+            let (following, checked) = tokio::join!(reading.stretch(), self.check(proven, stretch));
             let (checked, finding) = checked?;
             proven = checked;
             if finding.is_some() {
@@ -109,7 +107,7 @@ impl EventLog {
             Err(StoreError::Damaged(_)) => {
                 let mut proven = proven;
                 for batch in batches.iter() {
-                    let finding = match self.read_all(batch.first - 1, batch.size()).await {
+                    let finding = match self.read_as_written(batch.first - 1, batch.size()).await {
                         Ok(events) => {
                             let (checked, finding) = check_all(proven, std::slice::from_ref(batch), &events);
                             proven = checked;
@@ -130,38 +128,13 @@ impl EventLog {
         }
     }
 
-    /// The next batches and what stands in the log where their events should be; `None` at the end.
-    async fn stretch_after(&self, done: i64, head: i64) -> Result<Option<Stretch>, StoreError> {
-        let mut batches = self.batches_after(done, head).await?;
-        let mut wanted = 0;
-        let enough = batches.iter().position(|batch| {
-            wanted += batch.size();
-            wanted >= STRETCH
-        });
-        batches.truncate(enough.map_or(batches.len(), |last| last + 1));
-        let Some(first) = batches.first() else { return Ok(None) };
-        let events = self.read_all(first.first - 1, wanted).await;
-        Ok(Some(Stretch { batches: Arc::new(batches), events }))
-    }
-
-    async fn batches_after(&self, done: i64, head: i64) -> Result<Vec<BatchRow>, StoreError> {
-        let query = Query::new(
-            "select first_position, events, recorded_at, leaves, link
-             from batches
-             where first_position > $1 and first_position <= $2
-             order by first_position
-             limit 1000",
-        );
-        self.database.query(query.bind(done).bind(head)).await?.iter().map(batch_row).collect()
-    }
-
     /// The first position that is missing or cannot be read, at or after one.
     async fn first_damage(&self, from: i64) -> Result<i64, StoreError> {
         let mut position = from;
         loop {
-            match self.read_at(position).await {
-                Ok(Some(_)) => position += 1,
-                Ok(None) | Err(StoreError::Damaged(_)) => return Ok(position),
+            match self.read_as_written(position - 1, 1).await {
+                Ok(found) if !found.is_empty() => position += 1,
+                Ok(_) | Err(StoreError::Damaged(_)) => return Ok(position),
                 Err(other) => return Err(other),
             }
         }
@@ -173,6 +146,48 @@ impl EventLog {
         let row = self.database.first(query).await?;
         let position = row.map(|row| row.optional(0, Row::int)).transpose()?.flatten();
         Ok(position.map(|position| Finding { position, what: "an event stands past the log's head".into() }))
+    }
+}
+
+/// The log on its way to being checked, stretch by stretch.
+struct Reading<'a> {
+    log: &'a EventLog,
+    head: i64,
+    /// Batches up to here have been read.
+    at: i64,
+    /// Of those, the ones whose events have not.
+    batches: VecDeque<BatchRow>,
+}
+
+impl Reading<'_> {
+    /// The next batches and what stands in the log where their events should be; `None` at the end.
+    async fn stretch(&mut self) -> Result<Option<Stretch>, StoreError> {
+        let (mut batches, mut wanted) = (vec![], 0);
+        while wanted < STRETCH {
+            if self.batches.is_empty() {
+                self.more_batches().await?;
+            }
+            let Some(batch) = self.batches.pop_front() else { break };
+            wanted += batch.size();
+            batches.push(batch);
+        }
+        let Some(first) = batches.first() else { return Ok(None) };
+        let events = self.log.read_as_written(first.first - 1, wanted).await;
+        Ok(Some(Stretch { batches, events }))
+    }
+
+    async fn more_batches(&mut self) -> Result<(), StoreError> {
+        let query = Query::new(
+            "select first_position, events, recorded_at, leaves, link
+             from batches
+             where first_position > $1 and first_position <= $2
+             order by first_position
+             limit 200",
+        );
+        let rows = self.log.database.query(query.bind(self.at).bind(self.head)).await?;
+        self.batches = rows.iter().map(batch_row).collect::<Result<_, _>>()?;
+        self.at = self.batches.back().map_or(self.at, |it| it.first);
+        Ok(())
     }
 }
 

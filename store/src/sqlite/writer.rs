@@ -2,7 +2,7 @@
 //! changes threads twice and no more.
 
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -15,6 +15,10 @@ use crate::sql::SqliteDatabase;
 use crate::writer::{self, Backlog, Heads};
 use crate::{Clock, StoreError};
 
+/// After so many bytes of events a thread that reads moves what was written from the write-ahead log into the file. The
+/// thread that writes would keep every command waiting for that, and for two more syncs.
+const CHECKPOINT_BYTES: usize = 4 << 20;
+
 /// Commits to `log.db`.
 pub(crate) struct SqliteWriter {
     database: SqliteDatabase,
@@ -26,13 +30,15 @@ pub(crate) struct SqliteWriter {
     backlog: Mutex<Backlog>,
     /// Whether that thread has been asked to write a batch and has not begun to look for one.
     asked: AtomicBool,
+    /// Bytes of events since a checkpoint was last asked for.
+    written: AtomicUsize,
 }
 
 impl SqliteWriter {
     pub(crate) fn new(database: SqliteDatabase, clock: Clock, heads: Heads) -> Arc<Self> {
         let (sender, waiting) = crossbeam_channel::unbounded();
-        let (backlog, asked) = (Mutex::default(), AtomicBool::new(false));
-        Arc::new(Self { database, clock, heads, sender, waiting, backlog, asked })
+        let (backlog, asked, written) = (Mutex::default(), AtomicBool::new(false), AtomicUsize::new(0));
+        Arc::new(Self { database, clock, heads, sender, waiting, backlog, asked, written })
     }
 
     /// Hands a commit over; its answer comes when it is durable or refused.
@@ -59,15 +65,28 @@ impl SqliteWriter {
         if batch.commands.is_empty() {
             return;
         }
+        let bytes = batch.bytes;
         let mut log = SqliteAppender { connection, clock: &self.clock, place: self.database.place() };
         {
             let committed = pin!(writer::commit(&mut log, batch, &mut backlog, &self.heads));
             let ended = committed.poll(&mut Context::from_waker(Waker::noop()));
             debug_assert_eq!(ended, Poll::Ready(()), "nothing waits on the thread that writes");
         }
+        if self.written.fetch_add(bytes, Ordering::Relaxed) + bytes >= CHECKPOINT_BYTES {
+            self.written.store(0, Ordering::Relaxed);
+            // No harm if the threads are gone or busy: the thread that writes does it itself when it has to.
+            let _ = self.database.post_aside(checkpoint);
+        }
         if !backlog.is_empty() || !self.waiting.is_empty() {
             // The thread is this one, so it has not ended.
             let _ = self.ask();
         }
+    }
+}
+
+/// Waits for nobody: what is written or read meanwhile is left for the next time.
+fn checkpoint(connection: &mut Connection) {
+    if let Err(error) = connection.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(())) {
+        tracing::warn!(%error, "the write-ahead log was not moved into the file; it stays valid and grows");
     }
 }
