@@ -1,16 +1,19 @@
 //! The application: what every handler may use, and the waits between writing and reading.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use commands::{Actor, Context, Decision, Done, Executor};
+use domain::notification_settings::Preferences;
 use domain::{AgentId, SessionId, UserId, WorkspaceId};
 use projections::Engine;
 use projections::Fact;
 use projections::timeline::Filter;
 use quick_cache::sync::Cache;
 use reactors::Runner;
+use reactors::bench::Bench;
 use store::sql::Database;
 use store::{Clock, EventLog, StoreError, StreamId};
 use tokio::sync::watch;
@@ -23,6 +26,7 @@ use crate::error::ApiError;
 use crate::events::Totals;
 use crate::input::Look;
 use crate::limits::{Limiter, Limits};
+use crate::mcp::{McpSettings, Posting};
 use crate::past::{Pasts, Served};
 use crate::still_true::StillTrue;
 use crate::stream::Feeds;
@@ -34,6 +38,8 @@ const LAST_WRITES: usize = 10_000;
 
 /// How many workspaces' owners are remembered.
 const OWNERS: usize = 10_000;
+/// How many places of the factory are remembered.
+const POSTINGS: usize = 10_000;
 /// How many sessions' first events are remembered.
 const BEGINNINGS: usize = 10_000;
 
@@ -70,6 +76,12 @@ pub struct HttpSettings {
     pub patience: Duration,
     /// The most events of a workspace that are read to answer one query of the past.
     pub as_of_events: i64,
+    /// How the MCP server behaves.
+    pub mcp: McpSettings,
+    /// How people are told who have not said how.
+    pub everybody: Preferences,
+    /// The bench of this node, if it has one.
+    pub bench: Option<Arc<Bench>>,
 }
 
 impl Default for HttpSettings {
@@ -83,6 +95,9 @@ impl Default for HttpSettings {
             request_timeout: Duration::from_secs(30),
             patience: Duration::from_secs(2),
             as_of_events: 200_000,
+            mcp: McpSettings::default(),
+            everybody: Preferences::default(),
+            bench: None,
         }
     }
 }
@@ -116,11 +131,15 @@ pub struct App {
     pub(crate) event_pages: StillTrue<(Filter, i64, i64), Bytes>,
     /// Whose workspaces are: they are never handed on.
     pub(crate) owners: Cache<WorkspaceId, UserId>,
+    /// The places of agents of the factory: they never change.
+    pub(crate) postings: Cache<AgentId, Arc<Posting>>,
     pub(crate) feeds: Feeds,
     /// What queries of the past read.
     pub(crate) pasts: Pasts,
     /// Set where nothing but the past is served.
     pub(crate) past: Option<Served>,
+    /// How many erasures this node has heard of.
+    pub(crate) erasures: AtomicI64,
     shutdown: watch::Sender<bool>,
 }
 
@@ -137,6 +156,7 @@ impl App {
     ) -> Result<Arc<Self>, StoreError> {
         crate::metrics::install();
         passwords::warm_up();
+        let erasures = AtomicI64::new(parts.log.known_keys().erasures);
         let secrets = Secrets::load(&parts.log, settings.session_secret.as_deref()).await?;
         Ok(Arc::new(Self {
             clock: parts.log.clock().clone(),
@@ -156,9 +176,11 @@ impl App {
             agent_pages: StillTrue::default(),
             event_pages: StillTrue::default(),
             owners: Cache::new(OWNERS),
+            postings: Cache::new(POSTINGS),
             feeds: Feeds::default(),
             pasts: Pasts::default(),
             past,
+            erasures,
             shutdown: watch::Sender::new(false),
             settings,
         }))

@@ -1,5 +1,7 @@
 //! Errors as clients see them: one body, one place where refusals become statuses and codes, and nothing leaked.
 
+mod factory;
+
 use aide::OperationOutput;
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -7,11 +9,16 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use commands::{CommandError, Refusal};
 use domain::agent::AgentError;
+use domain::decision::DecisionError;
+use domain::mail::MailError;
+use domain::notification::NotificationError;
+use domain::notification_settings::NotificationSettingsError;
 use domain::project::ProjectError;
 use domain::pull_request::PullRequestError;
 use domain::scorecard::ScorecardError;
 use domain::session::SessionError;
 use domain::task::TaskError;
+use domain::tool_call::ToolCallError;
 use domain::user::UserError;
 use domain::wiki::WikiError;
 use domain::workspace::WorkspaceError;
@@ -106,6 +113,11 @@ impl ApiError {
         self.code == code
     }
 
+    /// What it says: its code, its words, and more where there is more.
+    pub(crate) fn told(&self) -> (Code, &str, Option<&Value>) {
+        (self.code, &self.message, self.details.as_ref())
+    }
+
     /// Whether the fault is on our side, so that it says nothing of the caller.
     pub(crate) fn is_ours(&self) -> bool {
         self.code.status().is_server_error()
@@ -165,9 +177,17 @@ impl From<Refusal> for ApiError {
             Refusal::Session(it) => it.into(),
             Refusal::Task(it) => it.into(),
             Refusal::Wiki(it) => it.into(),
+            Refusal::Epic(it) => it.into(),
+            Refusal::Post(it) => it.into(),
+            Refusal::Errand(it) => it.into(),
             Refusal::Scorecard(it) => it.into(),
             Refusal::PullRequest(PullRequestError::NotFound) => Self::fault(refusal),
             Refusal::Repository(it) => match it {},
+            Refusal::Mail(it) => it.into(),
+            Refusal::ToolCall(it) => it.into(),
+            Refusal::Decision(it) => it.into(),
+            Refusal::Notification(it) => it.into(),
+            Refusal::NotificationSettings(it) => it.into(),
             Refusal::EmailTaken => Self::new(Code::AuthEmailAlreadyExists, refusal.to_string()),
             Refusal::GithubIdentityTaken => Self::new(Code::ConcurrencyConflict, refusal.to_string()),
         }
@@ -191,6 +211,8 @@ impl From<WorkspaceError> for ApiError {
             WorkspaceError::AccessDenied => Code::WorkspaceAccessDenied,
             WorkspaceError::SlugTaken(_) => Code::WorkspaceSlugAlreadyExists,
             WorkspaceError::NotEmpty => Code::WorkspaceNotEmpty,
+            // No route erases; the command line does.
+            WorkspaceError::TextNotSealed => Code::InternalError,
         };
         Self::new(code, refusal.to_string())
     }
@@ -265,8 +287,74 @@ impl From<TaskError> for ApiError {
             TaskError::InvalidAgentAssignment => Code::TaskInvalidAgentAssignment,
             TaskError::AgentInactive(_) => Code::AgentInactive,
             TaskError::SessionOver(_) => Code::SessionAlreadyStopped,
+            TaskError::InEpic(_) => Code::TaskInEpic,
+            TaskError::NotInEpic => Code::TaskNotInEpic,
+            TaskError::InvalidFactoryTransition { from, to } => {
+                let details = Some(serde_json::json!({"from": from, "to": to}));
+                return Self { details, ..Self::new(Code::TaskInvalidStateTransition, refusal.to_string()) };
+            }
+            TaskError::HasWorker(_) | TaskError::WorktreeTaken(_) => Code::ConcurrencyConflict,
+            TaskError::OtherPullRequest(_) => Code::TaskPullRequestMismatch,
         };
         Self::new(code, refusal.to_string())
+    }
+}
+
+impl From<MailError> for ApiError {
+    fn from(refusal: MailError) -> Self {
+        let code = match refusal {
+            MailError::NotFound => Code::MailNotFound,
+            MailError::AlreadyExists => Code::ConcurrencyConflict,
+            MailError::AccessDenied => Code::MailAccessDenied,
+            MailError::NotAddressee => Code::MailNotAddressee,
+            MailError::Empty => Code::MailEmpty,
+            MailError::NoReply => Code::MailNoReply,
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+impl From<ToolCallError> for ApiError {
+    fn from(refusal: ToolCallError) -> Self {
+        match refusal {
+            ToolCallError::AlreadyCalled | ToolCallError::AlreadyEnded => {
+                Self::new(Code::ConcurrencyConflict, refusal.to_string())
+            }
+            // Muster ends only what it began.
+            ToolCallError::NotFound => Self::fault(refusal),
+        }
+    }
+}
+
+impl From<DecisionError> for ApiError {
+    fn from(refusal: DecisionError) -> Self {
+        match refusal {
+            DecisionError::AlreadyLogged => Self::new(Code::ConcurrencyConflict, refusal.to_string()),
+            DecisionError::Untitled => Self::validation(vec![BadField::new("title", refusal.to_string())]),
+        }
+    }
+}
+
+impl From<NotificationError> for ApiError {
+    fn from(refusal: NotificationError) -> Self {
+        match refusal {
+            NotificationError::AlreadyRaised | NotificationError::TakenBy(_) => {
+                Self::new(Code::ConcurrencyConflict, refusal.to_string())
+            }
+            // No request names a notification; what reactors name is there.
+            NotificationError::NotFound => Self::fault(refusal),
+        }
+    }
+}
+
+impl From<NotificationSettingsError> for ApiError {
+    fn from(refusal: NotificationSettingsError) -> Self {
+        let field = match refusal {
+            NotificationSettingsError::WebhookMissing => "webhookUrl",
+            NotificationSettingsError::SoundMissing => "soundFile",
+            NotificationSettingsError::OffsetOutOfRange => "utcOffsetMinutes",
+        };
+        Self::validation(vec![BadField::new(field, refusal.to_string())])
     }
 }
 

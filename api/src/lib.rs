@@ -10,6 +10,7 @@
 //! - `auth/` finds out who is calling, `reach.rs` what they may look at, `limits.rs` how often.
 //! - `error.rs` is the one place where refusals become statuses; `code.rs` is the list of codes.
 //! - `sessions.rs` is what agents do all day; `sessions/pull.rs` is what is new for one that starts.
+//! - `mcp/` is the tools that agents of the factory work with.
 //! - `past/` is where queries read that are asked of a moment, and a server that shows nothing else.
 //! - `entries.rs` is how timeline entries are shown, `stream.rs` is the timeline as it grows.
 //! - `openapi.rs` documents what the extractors and the route tables say of themselves.
@@ -27,16 +28,23 @@ mod auth;
 mod bundle;
 pub mod cli;
 mod code;
+mod decisions;
 mod demo;
 mod docs;
 mod entries;
+mod epics;
+mod erased;
 mod error;
 mod events;
+mod floor;
 mod health;
 mod input;
 mod layers;
 mod limits;
+mod mail;
+mod mcp;
 mod metrics;
+mod notifications;
 mod openapi;
 mod past;
 mod projects;
@@ -46,6 +54,7 @@ mod sessions;
 mod still_true;
 mod stream;
 mod tasks;
+mod terminal;
 mod view;
 mod webhooks;
 mod wiki;
@@ -65,11 +74,12 @@ pub use auth::{Github, GithubSettings, keys, passwords};
 pub use code::Code;
 pub use error::ApiError;
 pub use limits::Limits;
+pub use mcp::{Bench, BenchError, Diff, Looking, McpSettings, PullRequestState, Workplace};
 
 /// Everything that the server answers. Serve it with `into_make_service_with_connect_info::<SocketAddr>()`, or all
 /// clients count as one address.
 pub fn router(app: Arc<App>) -> Router {
-    let mut routes = Router::from(routes(Some(&app)));
+    let mut routes = Router::from(routes(Some(&app)).merge(mcp::routes(&app)));
     if app.past.is_some() {
         routes = routes.layer(from_fn(past::refuse_commands));
     }
@@ -104,6 +114,12 @@ fn routes(app: Option<&Arc<App>>) -> ApiRouter<Arc<App>> {
         .merge(sessions::routes())
         .merge(tasks::routes())
         .merge(wiki::routes())
+        .merge(epics::routes())
+        .merge(floor::routes())
+        .merge(terminal::routes())
+        .merge(mail::routes())
+        .merge(decisions::routes())
+        .merge(notifications::routes())
         .merge(events::routes())
         .merge(audit::routes())
         .api_route("/openapi.json", get_with(openapi::serve, openapi::plain_route("operation", "This document")));

@@ -50,6 +50,11 @@ impl<Q: Hash + Eq + Clone, A: HasBytes + Clone> StillTrue<Q, A> {
         (Some(kept.stand) == stand && kept.since.elapsed() < KEPT).then_some(kept.answer)
     }
 
+    /// Forgets every answer.
+    pub(crate) fn forget(&self) {
+        self.0.clear();
+    }
+
     /// Keeps an answer; `stand` is where the read models stood before it was read.
     pub(crate) fn keep(&self, asked: Q, stand: Option<i64>, answer: A) {
         if let Some(stand) = stand {

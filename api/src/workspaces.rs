@@ -6,12 +6,14 @@ use aide::axum::ApiRouter;
 use aide::axum::routing::{delete_with, get_with, post_with, put_with};
 use axum::extract::State;
 use chrono::{DateTime, Utc};
+use commands::workspace::{ChangeWorkspaceAndSeal, CreateWorkspaceSealed};
 use commands::{New, On};
 use domain::workspace::{self, Workspace, WorkspaceCommand};
 use domain::{Settings, Slug, WorkspaceId};
 use projections::workspaces::{self, WorkspaceView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::TextKey;
 use uuid::Uuid;
 
 use crate::App;
@@ -63,6 +65,10 @@ struct CreateWorkspace {
     slug: String,
     description: Option<String>,
     settings: Option<Settings>,
+    /// Keep everything that people and agents write in it under a key of its own, which an operator can destroy
+    /// (`muster erase`). It cannot be turned off again.
+    #[schemars(extend("const" = true))]
+    seal_text: Option<bool>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -76,6 +82,10 @@ struct UpdateWorkspace {
     slug: Option<String>,
     description: Option<String>,
     settings: Option<Settings>,
+    /// From now on, keep everything that people and agents write in it under a key of its own, which an operator can
+    /// destroy (`muster erase`). What was written before stays as it is, and it cannot be turned off again.
+    #[schemars(extend("const" = true))]
+    seal_text: Option<bool>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -98,6 +108,12 @@ pub(crate) struct WorkspaceBody {
     settings: Settings,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
+    /// Since when its text is kept under a key of its own; only where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_sealed_at: Option<DateTime<Utc>>,
+    /// When its text was last erased; only where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_erased_at: Option<DateTime<Utc>>,
     /// Only of one that was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     deleted_at: Option<DateTime<Utc>>,
@@ -149,7 +165,7 @@ async fn create(
     Ask { by, input, context }: Ask<Owner, CreateWorkspace>,
 ) -> Result<Answer<OneWorkspace>, ApiError> {
     let id = Uuid::now_v7();
-    let command = WorkspaceCommand::Create(workspace::CreateWorkspace {
+    let create = workspace::CreateWorkspace {
         workspace_id: id.into(),
         owner: by.user_id,
         name: input.name,
@@ -157,8 +173,13 @@ async fn create(
         description: input.description,
         settings: input.settings.unwrap_or_default(),
         now: context.now,
-    });
-    let done = app.run(&context, &New::<Workspace> { name: "workspace.create", id, command }).await?;
+    };
+    let done = if input.seal_text == Some(true) {
+        app.run(&context, &CreateWorkspaceSealed { create, key: TextKey::generate()? }).await?
+    } else {
+        let command = WorkspaceCommand::Create(create);
+        app.run(&context, &New::<Workspace> { name: "workspace.create", id, command }).await?
+    };
     let shown: Option<WorkspaceView> = app.shown(&done, done.outcome).await?;
     Ok(Answer::of(&done, shown.map(|it| OneWorkspace { workspace: it.into() })))
 }
@@ -167,15 +188,21 @@ async fn update(
     State(app): State<Arc<App>>,
     Ask { by, input, context }: Ask<Owner, UpdateWorkspace>,
 ) -> Result<Answer<OneWorkspace>, ApiError> {
-    let command = WorkspaceCommand::Change(workspace::ChangeWorkspace {
+    let change = workspace::ChangeWorkspace {
         by: by.user_id,
         name: input.name,
         slug: input.slug.map(slug).transpose()?,
         description: input.description,
         settings: input.settings,
         now: context.now,
-    });
-    let done = app.run(&context, &On::<Workspace> { name: "workspace.update", id: input.id, command }).await?;
+    };
+    let done = if input.seal_text == Some(true) {
+        let workspace_id = input.id.into();
+        app.run(&context, &ChangeWorkspaceAndSeal { workspace_id, change, key: TextKey::generate()? }).await?
+    } else {
+        let command = WorkspaceCommand::Change(change);
+        app.run(&context, &On::<Workspace> { name: "workspace.update", id: input.id, command }).await?
+    };
     let shown: Option<WorkspaceView> = app.shown(&done, done.outcome).await?;
     Ok(Answer::of(&done, shown.map(|it| OneWorkspace { workspace: it.into() })))
 }
@@ -205,6 +232,8 @@ impl From<WorkspaceView> for WorkspaceBody {
             settings: it.settings,
             created_at: it.created_at,
             updated_at: it.updated_at,
+            text_sealed_at: it.text_sealed_at,
+            text_erased_at: it.text_erased_at,
             deleted_at: it.deleted_at,
         }
     }

@@ -13,6 +13,8 @@ const CAPACITY: usize = 20_000;
 struct Warm {
     state: Arc<dyn Any + Send + Sync>,
     sequence: i64,
+    /// How many keys of text were destroyed when it was read: it may hold text that is erased since.
+    erasures: i64,
 }
 
 /// States by stream; the least used go first.
@@ -23,17 +25,21 @@ impl WarmAggregates {
         Self(Cache::new(CAPACITY))
     }
 
-    pub(crate) fn get<A: Send + Sync + 'static>(&self, stream: &StreamId) -> Option<(Arc<A>, i64)> {
-        let warm = self.0.get(stream)?;
+    pub(crate) fn get<A: Send + Sync + 'static>(&self, stream: &StreamId, erasures: i64) -> Option<(Arc<A>, i64)> {
+        let warm = self.0.get(stream).filter(|it| it.erasures == erasures)?;
         let state = warm.state.downcast::<A>().ok()?;
         Some((state, warm.sequence))
     }
 
-    pub(crate) fn put(&self, stream: StreamId, state: Arc<dyn Any + Send + Sync>, sequence: i64) {
-        self.0.insert(stream, Warm { state, sequence });
+    pub(crate) fn put(&self, stream: StreamId, state: Arc<dyn Any + Send + Sync>, sequence: i64, erasures: i64) {
+        self.0.insert(stream, Warm { state, sequence, erasures });
     }
 
     pub(crate) fn forget(&self, stream: &StreamId) {
         self.0.remove(stream);
+    }
+
+    pub(crate) fn forget_all(&self) {
+        self.0.clear();
     }
 }

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use cqrs_es::DomainEvent;
 use cqrs_es::event_sink::EventSink;
 use domain::{Demand, Entity};
-use store::{Claim, Commit, CommitError, Guard, NewEvent, RowChange, StreamAppend, StreamId, Take};
+use store::{Claim, Commit, CommitError, Guard, KnownKeys, NewEvent, RowChange, StreamAppend, StreamId, Take};
 use uuid::Uuid;
 
 use crate::{Actor, Context, Executor, Refusal, Stop};
@@ -26,6 +26,10 @@ pub struct Desk<'a> {
     /// What each claim and scope of the commit means when the log says no.
     refusals: Vec<(Meaning, Refusal)>,
     states: Vec<Decided>,
+    /// What was known of keys before anything was read.
+    pub(crate) keys: Arc<KnownKeys>,
+    /// How many ids were made.
+    made: u32,
     /// Every aggregate as it was first read.
     seen: HashMap<StreamId, (Arc<dyn Any + Send + Sync>, i64)>,
 }
@@ -65,6 +69,8 @@ impl<'a> Desk<'a> {
             commit: Commit::default(),
             refusals: Vec::new(),
             states: Vec::new(),
+            keys: executor.log.known_keys(),
+            made: 0,
             seen: HashMap::new(),
         }
     }
@@ -77,6 +83,13 @@ impl<'a> Desk<'a> {
     /// Who acts.
     pub fn actor(&self) -> Actor {
         self.context.actor
+    }
+
+    /// The next id for something that the decision makes: it follows from the command, so that a decision that is made
+    /// again makes the same.
+    pub fn new_id(&mut self) -> Uuid {
+        self.made += 1;
+        Uuid::new_v5(&self.context.command_id, format!("made:{}", self.made).as_bytes())
     }
 
     /// An aggregate, for the decision to look at.
@@ -93,13 +106,13 @@ impl<'a> Desk<'a> {
         {
             return Ok(Loaded { stream, state, sequence: *sequence });
         }
-        let warm = if self.trust_warm { self.executor.warm.get::<A>(&stream) } else { None };
+        let warm = if self.trust_warm { self.executor.warm.get::<A>(&stream, self.keys.erasures) } else { None };
         let loaded = match warm {
             Some((state, sequence)) => {
                 self.used_warm = true;
                 Loaded { stream, state, sequence }
             }
-            None => self.executor.load(stream).await?,
+            None => self.executor.load(stream, self.keys.erasures).await?,
         };
         let seen: Arc<dyn Any + Send + Sync> = loaded.state.clone();
         self.seen.insert(loaded.stream.clone(), (seen, loaded.sequence));
@@ -262,6 +275,7 @@ impl Refusals {
             CommitError::EmailTaken => return Some(Refusal::EmailTaken),
             CommitError::GithubIdentityTaken => return Some(Refusal::GithubIdentityTaken),
             CommitError::Conflict { .. }
+            | CommitError::KeysMoved
             | CommitError::KeyUsed(_)
             | CommitError::Malformed(_)
             | CommitError::Unavailable(_) => return None,

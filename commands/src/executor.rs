@@ -1,6 +1,7 @@
 //! Runs decisions: from warm aggregates, again from fresh ones, at most once per key.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use cqrs_es::Aggregate;
 use domain::Entity;
@@ -11,7 +12,7 @@ use store::{
 use crate::cache::WarmAggregates;
 use crate::desk::Decided;
 use crate::flights::{Flights, Turn, Turns};
-use crate::{CommandError, Context, Decision, Desk, Idempotency, Loaded, Stop};
+use crate::{CommandError, Context, Decision, Desk, Idempotency, Loaded, Stop, sealing};
 
 /// How often a command that others outran is decided anew before its caller is told.
 const ATTEMPTS: usize = 8;
@@ -22,6 +23,8 @@ const PATIENCE: usize = 64;
 pub struct Executor {
     pub(crate) log: Arc<EventLog>,
     pub(crate) warm: WarmAggregates,
+    /// How many keys were destroyed when what is warm was last gone through.
+    erasures: AtomicI64,
     flights: Flights,
     turns: Turns,
 }
@@ -49,12 +52,15 @@ enum Attempt<T> {
     Busy(StreamId),
     /// The answer came from warm state and is not yet to be believed.
     Unsure,
+    /// A key of some workspace's text was made or destroyed.
+    KeysMoved,
 }
 
 impl Executor {
     /// An executor with a cold cache.
     pub fn new(log: Arc<EventLog>) -> Self {
-        Self { log, warm: WarmAggregates::new(), flights: Flights::default(), turns: Turns::default() }
+        let erasures = AtomicI64::new(log.known_keys().erasures);
+        Self { log, warm: WarmAggregates::new(), erasures, flights: Flights::default(), turns: Turns::default() }
     }
 
     /// The log that commands go to.
@@ -107,6 +113,7 @@ impl Executor {
             match self.attempt(context, decision, trust_warm, held, waited > PATIENCE).await? {
                 Attempt::Done(done) => return Ok(done),
                 Attempt::Unsure => trust_warm = false,
+                Attempt::KeysMoved => outrun += 1,
                 Attempt::Busy(stream) => {
                     waited += 1;
                     // One turn is waited for at a time, so that no two commands wait for each other. Whoever had it
@@ -171,13 +178,20 @@ impl Executor {
     where
         T: serde::Serialize + serde::de::DeserializeOwned,
     {
+        let keys = Arc::clone(&desk.keys);
         let (mut commit, states, refusals) = desk.clear();
+        commit.known_keys = Some(keys.version);
         commit.remember = context.idempotency.as_ref().map(|it| remember(context, it, &outcome));
         let told = if tells_events { commit.appends.clone() } else { vec![] };
+        let turns_keys = sealing::seal(&mut commit, &keys)?;
         match self.log.commit(commit).await {
             Ok(receipt) => {
                 for Decided { stream, state, sequence } in states {
-                    self.warm.put(stream, state, sequence);
+                    self.warm.put(stream, state, sequence, keys.erasures);
+                }
+                // The command stands, whether or not its key is known here at once: the next one finds out.
+                if turns_keys && let Err(error) = self.look_at_keys().await {
+                    tracing::warn!(%error, "a key that was just made is not known here yet");
                 }
                 let recorded = recorded(told, &receipt);
                 Ok(Attempt::Done(Done { outcome, position: receipt.last, replayed: false, recorded }))
@@ -188,6 +202,10 @@ impl Executor {
                     self.warm.forget(&stream);
                 }
                 Ok(Attempt::Outrun(stream))
+            }
+            Err(CommitError::KeysMoved) => {
+                self.look_at_keys().await?;
+                Ok(Attempt::KeysMoved)
             }
             Err(CommitError::KeyUsed(known)) => match &context.idempotency {
                 Some(idempotency) => replay(idempotency, known).map(Attempt::Done),
@@ -205,10 +223,24 @@ impl Executor {
         }
     }
 
+    /// Hears of keys that were made or destroyed. What is warm and may hold text that is erased is forgotten. Answers
+    /// with how many were destroyed so far.
+    pub async fn look_at_keys(&self) -> Result<i64, StoreError> {
+        let erasures = self.log.look_at_keys().await?.erasures;
+        if self.erasures.fetch_max(erasures, Ordering::SeqCst) < erasures {
+            self.warm.forget_all();
+        }
+        Ok(erasures)
+    }
+
     /// An aggregate as the log has it now; kept warm for the next command.
-    pub(crate) async fn load<A: Entity + 'static>(&self, stream: StreamId) -> Result<Loaded<A>, StoreError> {
+    pub(crate) async fn load<A: Entity + 'static>(
+        &self,
+        stream: StreamId,
+        erasures: i64,
+    ) -> Result<Loaded<A>, StoreError> {
         // What is warm is true as far as it goes, so only what came after is read.
-        let (mut state, mut sequence) = self.warm.get::<A>(&stream).unwrap_or_default();
+        let (mut state, mut sequence) = self.warm.get::<A>(&stream, erasures).unwrap_or_default();
         let events = self.log.read_stream(&stream, sequence + 1, None).await?;
         for event in events {
             let decoded =
@@ -217,7 +249,7 @@ impl Executor {
             Arc::make_mut(&mut state).apply(decoded);
             sequence = event.sequence;
         }
-        self.warm.put(stream.clone(), state.clone(), sequence);
+        self.warm.put(stream.clone(), state.clone(), sequence, erasures);
         Ok(Loaded { stream, state, sequence })
     }
 }

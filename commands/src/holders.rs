@@ -4,23 +4,41 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 
 use domain::agent::Agent;
+use domain::decision::DecisionEntry;
+use domain::epic::Epic;
+use domain::errand::Errand;
+use domain::mail::Mail;
+use domain::notification::Notification;
+use domain::notification_settings::NotificationSettings;
+use domain::post::Post;
 use domain::project::Project;
 use domain::pull_request::PullRequest;
 use domain::repository::Repository;
 use domain::scorecard::Scorecard;
 use domain::session::Session;
 use domain::task::Task;
+use domain::tool_call::ToolCall;
 use domain::user::User;
 use domain::wiki::WikiEntry;
 use domain::workspace::Workspace;
 use domain::{Demand, Entity};
 use store::{Claim, EventLog, StoreError, StoredEvent, StreamId, Take};
+use uuid::Uuid;
 
 /// Events that are read at a time.
 const PAGE: usize = 4_000;
 
+/// What stands beside a log, as far as its events say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Who holds which claim.
+    pub claims: Vec<Take>,
+    /// The workspaces that want their text sealed.
+    pub sealing: Vec<Uuid>,
+}
+
 /// Goes through the whole log and says which claims are held at its end. Every aggregate is kept in memory meanwhile.
-pub async fn holders(log: &EventLog, mut progress: impl FnMut(i64)) -> Result<Vec<Take>, StoreError> {
+pub async fn holders(log: &EventLog, mut progress: impl FnMut(i64)) -> Result<Held, StoreError> {
     let (mut replay, mut after) = (Replay::default(), 0);
     loop {
         let page = log.read_page(after, PAGE, None).await?;
@@ -31,7 +49,13 @@ pub async fn holders(log: &EventLog, mut progress: impl FnMut(i64)) -> Result<Ve
         after = last;
         progress(after);
     }
-    Ok(replay.held.into_iter().map(|(claim, holder)| Take { claim, holder }).collect())
+    let sealing = replay.states.iter().filter_map(|(stream, state)| {
+        state.downcast_ref::<Workspace>().filter(|it| it.text_sealed())?;
+        stream.aggregate_id.parse().ok()
+    });
+    let sealing = sealing.collect();
+    let claims = replay.held.into_iter().map(|(claim, holder)| Take { claim, holder }).collect();
+    Ok(Held { claims, sealing })
 }
 
 #[derive(Default)]
@@ -51,7 +75,26 @@ impl Replay {
                 }
             };
         }
-        of_kind!(Agent, Project, PullRequest, Repository, Scorecard, Session, Task, User, WikiEntry, Workspace)
+        of_kind!(
+            Agent,
+            DecisionEntry,
+            Epic,
+            Errand,
+            Mail,
+            Notification,
+            NotificationSettings,
+            Post,
+            Project,
+            PullRequest,
+            Repository,
+            Scorecard,
+            Session,
+            Task,
+            ToolCall,
+            User,
+            WikiEntry,
+            Workspace
+        )
     }
 
     fn apply<A: Entity + Send + 'static>(&mut self, event: &StoredEvent) -> Result<(), StoreError> {

@@ -7,13 +7,19 @@
 //! Commands on one stream need no file here: [`On`] and [`New`] run them as they are. The folders hold those that span streams.
 
 pub mod agent;
+pub mod decisions;
+pub mod factory;
 pub mod github;
+pub mod mail;
+pub mod notification;
 pub mod project;
 pub mod scores;
 pub mod session;
 pub mod task;
+pub mod tool_call;
 pub mod user;
 pub mod wiki;
+pub mod workspace;
 
 mod cache;
 mod context;
@@ -23,10 +29,12 @@ mod error;
 mod executor;
 mod flights;
 mod holders;
+mod sealing;
+mod seat;
 
 pub use context::{Actor, Context, Idempotency};
 pub use decision::{Decision, New, On};
 pub use desk::{Desk, Loaded};
 pub use error::{CommandError, Refusal, Stop};
 pub use executor::{Done, Executor};
-pub use holders::holders;
+pub use holders::{Held, holders};

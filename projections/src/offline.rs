@@ -1,5 +1,6 @@
 //! Rebuilding and verifying from the command line: the log says again what a read model must be.
 
+mod purge;
 mod rebuild;
 
 use std::collections::HashMap;
@@ -12,6 +13,7 @@ use store::{EventLog, Page, StoreError};
 pub use crate::compare::Difference;
 use crate::compare::{self, difference};
 use crate::fold::{Batch, Decoded, LeftOut, OnPoison};
+pub use crate::offline::purge::{PurgeReport, purge};
 pub use crate::offline::rebuild::{RebuildReport, Terms, rebuild, rebuild_on, rebuild_together};
 use crate::registry::{self, Build};
 use crate::rows::Key;

@@ -33,6 +33,12 @@ pub struct WorkspaceView {
     pub settings: Settings,
     /// Since when it exists.
     pub created_at: DateTime<Utc>,
+    /// Since when its text is kept under a key of its own, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_sealed_at: Option<DateTime<Utc>>,
+    /// When its text was last erased, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_erased_at: Option<DateTime<Utc>>,
     /// When it last changed.
     pub updated_at: DateTime<Utc>,
     /// Since when it is out of use, if it is.
@@ -118,6 +124,8 @@ impl Projection for Workspaces {
                 description,
                 settings,
                 created_at,
+                text_sealed_at: None,
+                text_erased_at: None,
                 updated_at: created_at,
                 deleted_at: None,
             }),
@@ -135,6 +143,16 @@ impl Projection for Workspaces {
                     row.updated_at = deleted_at;
                     row.deleted_at = Some(deleted_at);
                 })?;
+            }
+            WorkspaceEvent::WorkspaceTextSealed { sealed_at } => {
+                rows.update(fact.subject, |row: &mut WorkspaceView| {
+                    row.updated_at = sealed_at;
+                    row.text_sealed_at = Some(sealed_at);
+                })?;
+            }
+            // Nothing that anybody said of the workspace is new.
+            WorkspaceEvent::WorkspaceTextErased { erased_at } => {
+                rows.update(fact.subject, |row: &mut WorkspaceView| row.text_erased_at = Some(erased_at))?;
             }
         }
         Ok(())

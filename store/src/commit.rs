@@ -19,6 +19,9 @@ pub struct Commit {
     pub rows: Vec<RowChange>,
     /// Remembers the command under its caller's key, in the same transaction.
     pub remember: Option<Remember>,
+    /// By which knowledge of keys its text was sealed, or not sealed; refused when another key was made or destroyed
+    /// since. `None` where there is nothing to seal.
+    pub known_keys: Option<i64>,
 }
 
 /// Events for one stream that must stand at `expected`.
@@ -164,6 +167,10 @@ pub enum CommitError {
     /// The GitHub identity opens an account already.
     #[error("this GitHub identity belongs to an account")]
     GithubIdentityTaken,
+    /// A key of some workspace's text was made or destroyed since: what is to be sealed, and from what state it was
+    /// decided, must be looked at again.
+    #[error("keys were made or destroyed since this was decided")]
+    KeysMoved,
     /// The commit itself makes no sense: a stream twice, an append of nothing, JSON that is not JSON.
     #[error("malformed commit: {0}")]
     Malformed(String),

@@ -57,7 +57,7 @@ pub struct StoredEvent {
     pub event_type: String,
     /// The version of the shape in `payload`.
     pub event_version: String,
-    /// JSON, byte for byte as it was written.
+    /// JSON, byte for byte as it was written, unless its text was sealed and is opened here.
     pub payload: String,
     /// JSON, byte for byte as it was written.
     pub metadata: String,

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use uuid::Uuid;
+
 use crate::sql::{Query, Statement};
-use crate::{Access, Clock, Location, Settings, StoreError, StoredEvent, Stores};
+use crate::{Access, Clock, Location, Settings, StoreError, StoredEvent, Stores, TextKey};
 
 /// A log that is being filled, in a folder that whoever made it throws away.
 #[derive(Debug)]
@@ -36,6 +38,16 @@ impl Excerpt {
         self.stores.log.database.transact(statements).await?;
         self.last = events.into_iter().next_back().or(self.last.take());
         Ok(())
+    }
+
+    /// Lets the text of a workspace be read that is sealed under this key.
+    pub async fn add_key(&mut self, workspace_id: Uuid, key: &TextKey) -> Result<(), StoreError> {
+        let insert = Query::new(
+            "insert into workspace_keys (key_id, workspace_id, key, created_at)
+             values ($1, $2, $3, 0)",
+        );
+        let insert = insert.bind(key.key_id).bind(workspace_id).bind(key.secret().to_vec());
+        self.stores.log.database.transact(vec![insert.into()]).await.map(drop)
     }
 
     /// Ends at the last event, in the epoch that the events are from.

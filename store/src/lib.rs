@@ -10,10 +10,12 @@
 //! | how a batch is decided and written | `sqlite/append.rs`, `postgres/append.rs` with `migrations/log/postgres` |
 //! | what makes tampering visible | `chain.rs`, `verify.rs` |
 //! | how an event is proven to somebody without the log | `proof/mod.rs` |
+//! | how text is kept under a key that can be destroyed | `seal/mod.rs` |
 //! | how both databases find the same words | `sql/full_text.rs` |
 
 pub mod chain;
 pub mod proof;
+pub mod seal;
 pub mod sql;
 pub mod transfer;
 
@@ -50,4 +52,5 @@ pub use moment::{Moment, MomentError};
 pub use open::{Access, Location, Settings, Stores, scratch_views};
 pub use read::{Head, LogStats, Page, TypeCount};
 pub use rows::{Account, Credential, GithubIdentity, RowChange, SignInSession};
+pub use seal::{KnownKeys, TextKey, Unpurged};
 pub use verify::{Finding, VerifyReport};

@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::batch::{Pending, Prepared};
 use crate::postgres::PostgresAppender;
+use crate::seal::KeyRing;
 use crate::sql::{Database, Query};
 use crate::sqlite::SqliteWriter;
 use crate::writer::Heads;
@@ -24,6 +25,7 @@ pub struct EventLog {
     room: Semaphore,
     head: watch::Sender<i64>,
     row_changes: AtomicU64,
+    pub(crate) keys: KeyRing,
     clock: Clock,
     tasks: Vec<JoinHandle<()>>,
     /// A data folder stays taken as long as something can be written to it.
@@ -59,7 +61,8 @@ impl EventLog {
             }
         };
         let (room, row_changes) = (Semaphore::new(QUEUE), AtomicU64::new(0));
-        Ok(Self { database, writer, room, head, row_changes, clock, tasks, _folder: folder })
+        let keys = KeyRing::read(&database).await?;
+        Ok(Self { database, writer, room, head, row_changes, keys, clock, tasks, _folder: folder })
     }
 
     /// Appends all of a commit or nothing, durably.

@@ -67,6 +67,14 @@ macro_rules! migration {
 const LOG: &[Migration] = &[migration!(1, "log", "0001_create_log"), migration!(2, "log", "0002_add_append_batch")];
 const VIEWS: &[Migration] = &[migration!(1, "views", "0001_add_projection_registry")];
 
+// Its writer has checkpoints made by others, so that commands need not wait for them; this is what bounds the file.
+const LOG_FILE: SqliteSettings =
+    SqliteSettings { synchronous: "full", secure_delete: true, checkpoint_pages: 8 * SQLITE_CHECKPOINT_PAGES };
+const VIEWS_FILE: SqliteSettings =
+    SqliteSettings { synchronous: "normal", secure_delete: false, checkpoint_pages: SQLITE_CHECKPOINT_PAGES };
+/// What SQLite does when nothing is said.
+const SQLITE_CHECKPOINT_PAGES: u32 = 1_000;
+
 impl Stores {
     /// Opens both databases and brings their schemas up to date.
     pub async fn open(settings: Settings) -> Result<Self, StoreError> {
@@ -89,7 +97,9 @@ impl Stores {
 /// made the folder throws it away.
 pub async fn scratch_views(folder: Option<&Path>) -> Result<Database, StoreError> {
     let views = match folder {
-        Some(folder) => SqliteDatabase::open(&folder.join("views.db"), SqliteSettings { synchronous: "off" })?,
+        Some(folder) => {
+            SqliteDatabase::open(&folder.join("views.db"), SqliteSettings { synchronous: "off", ..VIEWS_FILE })?
+        }
         None => SqliteDatabase::in_memory()?,
     };
     let views = Database::Sqlite(views);
@@ -103,7 +113,7 @@ pub(crate) fn open_log_file(folder: &Path) -> Result<(rusqlite::Connection, File
     let place = folder.display().to_string();
     make(folder)?;
     let lock = take(folder)?;
-    let mut connection = connect(&folder.join("log.db"), SqliteSettings { synchronous: "full" })?;
+    let mut connection = connect(&folder.join("log.db"), LOG_FILE)?;
     migrate_file(&mut connection, &place, LOG)?;
     Ok((connection, lock))
 }
@@ -131,8 +141,8 @@ fn open_sqlite(folder: &Path, access: Access) -> Result<Opened, StoreError> {
     }
     make(folder)?;
     let lock = if access == Access::Look { None } else { Some(take(folder)?) };
-    let log = SqliteDatabase::open(&folder.join("log.db"), SqliteSettings { synchronous: "full" })?;
-    let views = SqliteDatabase::open(&folder.join("views.db"), SqliteSettings { synchronous: "normal" })?;
+    let log = SqliteDatabase::open(&folder.join("log.db"), LOG_FILE)?;
+    let views = SqliteDatabase::open(&folder.join("views.db"), VIEWS_FILE)?;
     Ok((Database::Sqlite(log), Database::Sqlite(views), format!("SQLite in {place}"), lock))
 }
 

@@ -58,6 +58,7 @@ pub struct Page {
 /// The most bytes of events in a page, apart from the one that goes beyond.
 const PAGE_BYTES: usize = 16 << 20;
 
+/// Events come with their text opened, as far as there is a key for it; only what says so leaves it as it was written.
 impl EventLog {
     /// A stream's events from one sequence to another, both included; to the end without `to`.
     pub async fn read_stream(
@@ -67,7 +68,7 @@ impl EventLog {
         to: Option<i64>,
     ) -> Result<Vec<StoredEvent>, StoreError> {
         let select = Select::Stream { stream: stream.clone(), from, to: to.unwrap_or(i64::MAX) };
-        Ok(scan::read(&self.database, select).await?.events)
+        self.opened(scan::read(&self.database, select).await?.events).await
     }
 
     /// How many events a stream has; 0 if there is no such stream.
@@ -85,6 +86,11 @@ impl EventLog {
 
     /// Events after a position, oldest first. What comes back has no hole: a hole is damage, never a late commit.
     pub async fn read_all(&self, after: i64, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
+        self.opened(self.read_as_written(after, limit).await?).await
+    }
+
+    /// The same, byte for byte as they were written: sealed text stays sealed.
+    pub async fn read_as_written(&self, after: i64, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let select = Select::After { after, limit, kinds: None, most_bytes: usize::MAX };
         Ok(scan::read(&self.database, select).await?.events)
@@ -101,11 +107,16 @@ impl EventLog {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let kinds = kinds.map(<[_]>::to_vec);
         let found = scan::read(&self.database, Select::After { after, limit, kinds, most_bytes: PAGE_BYTES }).await?;
-        Ok(Page { events: found.events, last: found.last })
+        Ok(Page { events: self.opened(found.events).await?, last: found.last })
     }
 
     /// The events at these positions, which must rise. One that is not there is an error.
     pub async fn read_positions(&self, positions: &[i64]) -> Result<Vec<StoredEvent>, StoreError> {
+        self.opened(self.read_positions_as_written(positions).await?).await
+    }
+
+    /// The same, byte for byte as they were written: sealed text stays sealed.
+    pub async fn read_positions_as_written(&self, positions: &[i64]) -> Result<Vec<StoredEvent>, StoreError> {
         let found = scan::read(&self.database, Select::At { positions: positions.to_vec() }).await?.events;
         match positions.get(found.len()) {
             None => Ok(found),

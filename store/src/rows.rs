@@ -1,6 +1,8 @@
-//! Rows beside the log: accounts and secrets, which are never events.
+//! Rows beside the log: accounts, secrets and keys, which are never events.
 
 use uuid::Uuid;
+
+use crate::TextKey;
 
 /// A change to accounts or secrets, made in the same transaction as a commit's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +15,27 @@ pub enum RowChange {
         user_id: Uuid,
         /// True to suspend, false to let in again.
         suspended: bool,
+    },
+    /// The account is gone, and every way to sign in to it.
+    DeleteAccount {
+        /// Whose account.
+        user_id: Uuid,
+    },
+    /// The text of a workspace is sealed under this key from this commit on. It has no other one.
+    AddTextKey {
+        /// Whose text.
+        workspace_id: Uuid,
+        /// The key.
+        key: TextKey,
+        /// Microseconds since 1970.
+        created_at: i64,
+    },
+    /// Nobody can open any more what the text of a workspace was sealed under.
+    DestroyTextKeys {
+        /// Whose text.
+        workspace_id: Uuid,
+        /// Microseconds since 1970.
+        destroyed_at: i64,
     },
     /// The account has no password any more.
     ForgetPassword {

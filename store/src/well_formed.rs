@@ -108,6 +108,9 @@ fn row_texts(row: &RowChange) -> Vec<&str> {
         RowChange::IssueCredential(it) => vec![&it.standing],
         RowChange::SetAgentStanding { standing, .. } => vec![standing],
         RowChange::SuspendAccount { .. }
+        | RowChange::DeleteAccount { .. }
+        | RowChange::AddTextKey { .. }
+        | RowChange::DestroyTextKeys { .. }
         | RowChange::ForgetPassword { .. }
         | RowChange::AddSession(_)
         | RowChange::RemoveSession { .. }

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use store::proof::{BatchLink, BatchRecord, EventRecord, PublicKey, Refusal, SignedHead, check_batches};
-use store::{StoredEvent, StreamId};
+use store::{StoredEvent, StreamId, TextKey};
 use tempfile::TempDir;
 
 use super::{
-    BATCHES, BundleError, EVENTS, FILES, FORMAT, HEAD, Listed, MANIFEST, Manifest, PATH, SIGNATURE, SharedPath,
-    message, pack, signature_of,
+    BATCHES, BundleError, EVENTS, FORMAT, HEAD, Listed, MANIFEST, Manifest, PATH, SIGNATURE, SharedPath, TEXT_KEY,
+    TextKeyFile, message, pack, signature_of,
 };
 
 /// A bundle that proves everything in it.
@@ -30,6 +30,17 @@ impl Checked {
         let events = lines::<EventRecord>(self.folder.path(), EVENTS)?;
         Ok(events.map(|it| it.map(StoredEvent::from)))
     }
+
+    /// The key of its text, if it came with it.
+    pub(crate) fn text_key(&self) -> Result<Option<TextKey>, BundleError> {
+        if !self.manifest.with_text_key {
+            return Ok(None);
+        }
+        let wrong = || BundleError::Changed(format!("{TEXT_KEY} holds no key"));
+        let file: TextKeyFile = serde_json::from_str(&text(self.folder.path(), TEXT_KEY)?).map_err(|_| wrong())?;
+        let secret = hex::decode(file.key).map_err(|_| wrong())?;
+        TextKey::from_secret(file.key_id, &secret).ok_or_else(wrong).map(Some)
+    }
 }
 
 /// Checks a bundle with nothing but the bundle; its key must be the expected one, if there is one.
@@ -37,7 +48,10 @@ pub(crate) fn check(bundle: &Path, expected: Option<&PublicKey>) -> Result<Check
     let folder = tempfile::tempdir().map_err(|e| BundleError::File(format!("no scratch folder: {e}")))?;
     let found = pack::unpack(bundle, folder.path())?;
     let manifest = trusted_manifest(folder.path(), expected)?;
-    let listed: Vec<&Listed> = FILES.iter().filter_map(|name| found.get(*name)).collect();
+    let listed: Vec<&Listed> = manifest.names().filter_map(|name| found.get(name)).collect();
+    if found.len() != listed.len() + [MANIFEST, SIGNATURE].len() {
+        return Err(BundleError::Changed("there are other files in it than the manifest lists".into()));
+    }
     for (listed, found) in manifest.files.iter().zip(&listed) {
         if listed != *found {
             return Err(BundleError::Changed(format!("{} is not the file that the manifest lists", found.name)));

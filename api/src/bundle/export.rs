@@ -12,8 +12,8 @@ use store::{EventLog, StoreError, StreamId};
 use uuid::Uuid;
 
 use super::{
-    BATCHES, BundleError, CATALOGUE, Checked, EVENTS, FILES, FORMAT, HEAD, MANIFEST, Manifest, PATH, SIGNATURE,
-    SharedPath, check, message, pack,
+    BATCHES, BundleError, CATALOGUE, Checked, EVENTS, FORMAT, HEAD, MANIFEST, Manifest, PATH, SIGNATURE, SharedPath,
+    TEXT_KEY, TextKeyFile, check, message, pack,
 };
 
 /// The catalogue of events of this build.
@@ -29,6 +29,8 @@ pub(crate) struct Wanted {
     pub(crate) from: i64,
     /// The last position to look at.
     pub(crate) to: i64,
+    /// Whether the key of the workspace's text goes with it.
+    pub(crate) with_text_key: bool,
 }
 
 /// Writes a bundle, checks it as its reader will, and only then gives it its name.
@@ -52,7 +54,7 @@ pub(crate) async fn export(
     let mut streams = HashSet::new();
     let mut done = 0;
     for page in positions.chunks(PAGE) {
-        for event in log.read_positions(page).await? {
+        for event in log.read_positions_as_written(page).await? {
             streams.insert(event.stream.clone());
             line(&mut events, &EventRecord::from(event)).map_err(failed)?;
         }
@@ -74,10 +76,17 @@ pub(crate) async fn export(
     fs::write(scratch.join(PATH), pretty(&path)?).map_err(failed)?;
     fs::write(scratch.join(HEAD), pretty(&proven.head)?).map_err(failed)?;
     fs::write(scratch.join(CATALOGUE), EVENT_CATALOGUE).map_err(failed)?;
+    if wanted.with_text_key {
+        let key = log.text_key_of(wanted.workspace_id).await?;
+        let key = key.ok_or_else(|| BundleError::Nothing("the workspace's text is under no key".to_owned()))?;
+        let file = TextKeyFile { key_id: key.key_id, key: hex::encode(key.secret()) };
+        fs::write(scratch.join(TEXT_KEY), pretty(&file)?).map_err(failed)?;
+    }
     let counts = Counts { events: positions.len() as u64, batches: batches_written };
-    sign(scratch, key, &manifest(wanted, &streams, counts, key, scratch).map_err(failed)?)?;
+    let manifest = manifest(wanted, &streams, counts, key, scratch).map_err(failed)?;
+    sign(scratch, key, &manifest)?;
 
-    let names: Vec<&str> = [MANIFEST, SIGNATURE].into_iter().chain(FILES).collect();
+    let names: Vec<&str> = [MANIFEST, SIGNATURE].into_iter().chain(manifest.names()).collect();
     let beside = output.with_extension("part");
     let named = |e: io::Error| BundleError::File(format!("{}: {e}", output.display()));
     pack::pack(scratch, &names, &beside).map_err(named)?;
@@ -102,7 +111,7 @@ fn manifest(
     key: &SigningKey,
     folder: &Path,
 ) -> io::Result<Manifest> {
-    Ok(Manifest {
+    let mut manifest = Manifest {
         format: FORMAT.to_owned(),
         workspace_id: wanted.workspace_id,
         from: wanted.from,
@@ -112,8 +121,11 @@ fn manifest(
         streams: streams.len() as u64,
         batches: counts.batches,
         public_key: key.public(),
-        files: FILES.iter().map(|name| pack::listed(folder, name)).collect::<io::Result<_>>()?,
-    })
+        with_text_key: wanted.with_text_key,
+        files: Vec::new(),
+    };
+    manifest.files = manifest.names().map(|name| pack::listed(folder, name)).collect::<io::Result<_>>()?;
+    Ok(manifest)
 }
 
 fn sign(folder: &Path, key: &SigningKey, manifest: &Manifest) -> Result<(), BundleError> {

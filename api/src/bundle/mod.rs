@@ -3,7 +3,7 @@
 //! A bundle is a tar archive compressed with zstd. `manifest.json` names every other file with its SHA-256 and is
 //! signed; `events.jsonl` holds the events byte for byte; `batches.jsonl` and `path.json` lead from their hashes to the
 //! root that `head.json` signs; `events.md` says what each event means. Accounts and secrets are not events, so none
-//! can be in it.
+//! can be in it. Text that the workspace keeps sealed is in it sealed; `text-key.json` is there only if that was asked.
 
 mod check;
 mod export;
@@ -25,8 +25,10 @@ pub(crate) const BATCHES: &str = "batches.jsonl";
 pub(crate) const PATH: &str = "path.json";
 pub(crate) const HEAD: &str = "head.json";
 pub(crate) const CATALOGUE: &str = "events.md";
+/// Only in a bundle that says so: whoever has it can read the workspace's text.
+pub(crate) const TEXT_KEY: &str = "text-key.json";
 
-/// What the manifest lists, in the order of the archive.
+/// What every bundle has, in the order of the archive.
 const FILES: [&str; 5] = [HEAD, EVENTS, BATCHES, PATH, CATALOGUE];
 const FORMAT: &str = "muster/audit-bundle/1";
 /// Goes before what is signed, so that no signature over anything else ever passes for one over a manifest.
@@ -47,7 +49,26 @@ pub(crate) struct Manifest {
     pub(crate) streams: u64,
     pub(crate) batches: u64,
     pub(crate) public_key: PublicKey,
+    /// Whether the key of the workspace's text is in it; without, sealed text stays sealed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) with_text_key: bool,
     pub(crate) files: Vec<Listed>,
+}
+
+impl Manifest {
+    /// The files that the bundle must have, in the order of the archive.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        FILES.into_iter().chain(self.with_text_key.then_some(TEXT_KEY))
+    }
+}
+
+/// The key that a workspace's text is sealed under.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct TextKeyFile {
+    key_id: Uuid,
+    /// In hex.
+    key: String,
 }
 
 /// One file of a bundle.

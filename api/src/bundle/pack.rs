@@ -7,10 +7,15 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{BundleError, FILES, Listed, MANIFEST, SIGNATURE};
+use super::{BundleError, FILES, Listed, MANIFEST, SIGNATURE, TEXT_KEY};
 
 /// How hard zstd tries; more costs much time for little.
 const LEVEL: i32 = 9;
+/// So many times its size an archive may unpack to: events are JSON and shrink to a tenth or a twentieth, and what
+/// shrinks far more was made to fill a disk.
+const SWELLS: u64 = 1_000;
+/// What even the smallest archive may unpack to.
+const SMALL: u64 = 16 << 20;
 
 /// Packs the named files of a folder into an archive.
 pub(super) fn pack(folder: &Path, names: &[&str], archive: &Path) -> io::Result<()> {
@@ -30,14 +35,16 @@ pub(super) fn pack(folder: &Path, names: &[&str], archive: &Path) -> io::Result<
 
 /// Unpacks an archive into a folder and says what came.
 pub(super) fn unpack(archive: &Path, folder: &Path) -> Result<BTreeMap<String, Listed>, BundleError> {
-    let file = File::open(archive).map_err(|e| BundleError::File(format!("{}: {e}", archive.display())))?;
+    let cannot = |e: io::Error| BundleError::File(format!("{}: {e}", archive.display()));
+    let file = File::open(archive).map_err(cannot)?;
+    let limit = SMALL.saturating_add(file.metadata().map_err(cannot)?.len().saturating_mul(SWELLS));
     let compressed = zstd::Decoder::new(BufReader::new(file)).map_err(torn)?;
-    let mut tar = tar::Archive::new(compressed);
+    let mut tar = tar::Archive::new(Bounded { from: compressed, left: limit });
     let mut found = BTreeMap::new();
     for entry in tar.entries().map_err(torn)? {
         let mut entry = entry.map_err(torn)?;
         let name = entry.path().map_err(torn)?.display().to_string();
-        let known = FILES.contains(&name.as_str()) || name == MANIFEST || name == SIGNATURE;
+        let known = FILES.contains(&name.as_str()) || [MANIFEST, SIGNATURE, TEXT_KEY].contains(&name.as_str());
         if !known || !entry.header().entry_type().is_file() {
             return Err(BundleError::Changed(format!("{name:?} is no part of a bundle")));
         }
@@ -98,6 +105,44 @@ impl<W: Write> Write for Hashing<W> {
     }
 }
 
+/// Reads so much and no more.
+struct Bounded<R> {
+    from: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.left = self
+            .left
+            .checked_sub(read as u64)
+            .ok_or_else(|| io::Error::other("it unpacks to more than any bundle of its size"))?;
+        Ok(read)
+    }
+}
+
 fn torn(error: io::Error) -> BundleError {
     BundleError::Torn(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_that_was_made_to_fill_a_disk_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let archive = folder.path().join("bomb.tar.zst");
+        let file = File::create(&archive).expect("an archive");
+        let mut tar = tar::Builder::new(zstd::Encoder::new(file, 19).expect("zstd"));
+        let mut header = tar::Header::new_gnu();
+        header.set_size(256 << 20);
+        tar.append_data(&mut header, FILES[0], io::repeat(b' ').take(256 << 20)).expect("zeros");
+        tar.into_inner().expect("a tar").finish().expect("an end");
+        let refused = unpack(&archive, folder.path()).expect_err("a bomb");
+        assert!(matches!(&refused, BundleError::Torn(why) if why.contains("more than any bundle")), "{refused}");
+        let written = std::fs::metadata(folder.path().join(FILES[0])).expect("what came before it was refused").len();
+        assert!(written < 64 << 20, "{written}");
+    }
 }

@@ -3,11 +3,14 @@
 mod admin;
 mod audit;
 mod backup;
+mod bench;
+mod erase;
 mod github;
 mod keys;
 mod listen;
 mod log;
 mod logging;
+mod notifying;
 mod output;
 mod progress;
 mod projections;
@@ -71,6 +74,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Bring a backup into an empty store; what was remembered of its former life is refused
     Restore(restore::RestoreArgs),
+    /// Destroy the key of a workspace's text, and everything that was made of that text
+    Erase(erase::EraseArgs),
     /// Things only an operator may do
     #[command(subcommand)]
     Admin(admin::AdminCommand),
@@ -101,6 +106,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Audit(command) => audit::run(&cli.store, command).await,
         Command::Backup(args) => backup::run(&cli.store, &args).await,
         Command::Restore(args) => restore::run(&cli.store, &args).await,
+        Command::Erase(args) => erase::run(&cli.store, &args).await,
         Command::Admin(command) => admin::run(&cli.store, command).await,
         Command::Openapi => output::json(&crate::openapi()).map_err(Failure::from),
     };

@@ -10,14 +10,17 @@ use ::projections::{Engine, ProjectionStatus, State};
 use clap::Args;
 use commands::Executor;
 use reactors::Runner;
+use reactors::bench::Bench;
 use store::{Access, Clock, EventLog, Moment, Stores};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::bench::{self, BenchArgs, Shift};
 use super::github::GithubArgs;
 use super::listen::{self, Listening};
+use super::notifying::NotifyingArgs;
 use super::{Failure, StoreArgs, output, serve_bundle, serve_past};
-use crate::{App, HttpSettings, Limits, Parts, demo};
+use crate::{App, HttpSettings, Limits, McpSettings, Parts, demo};
 
 /// How long requests in flight may take once the server has been told to stop.
 const GRACE: Duration = Duration::from_secs(15);
@@ -66,8 +69,18 @@ pub(super) struct ServeArgs {
     /// Keys the hashes of session cookies, at least 32 characters; made on first start and kept when not given
     #[arg(long, env = "SESSION_SECRET", hide_env_values = true)]
     session_secret: Option<String>,
+    /// Origins of pages that may call tools at /mcp, with commas between them; pages of this machine always may
+    #[arg(long, env = "MUSTER_MCP_ORIGINS", value_name = "MUSTER_MCP_ORIGINS", value_delimiter = ',')]
+    mcp_origins: Vec<String>,
+    /// The longest that a tool waits for the bench, in seconds; then it says that it goes on
+    #[arg(long, env = "MUSTER_MCP_PATIENCE_SECONDS", value_name = "MUSTER_MCP_PATIENCE_SECONDS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    mcp_patience_seconds: u32,
     #[command(flatten)]
     github: GithubArgs,
+    #[command(flatten)]
+    notifying: NotifyingArgs,
+    #[command(flatten)]
+    bench: BenchArgs,
 }
 
 /// Where clients come in.
@@ -89,13 +102,22 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let github = args.github.github()?;
     check_session_secret(args.session_secret.as_ref())?;
     let door = Door { address: SocketAddr::new(args.host, args.port), behind_proxy: args.behind_proxy };
-    let settings = HttpSettings {
+    let telling = args.notifying.telling();
+    let bench = args.bench.settings(store.data_dir())?;
+    let profiles = bench::profiles(bench.as_ref())?;
+    let mut settings = HttpSettings {
         limits: args.rate_limits,
         session_secret: args.session_secret,
         github,
         // Anybody can sign with an empty secret.
         github_webhook_secret: args.github_webhook_secret.filter(|it| !it.is_empty()),
         as_of_events: args.as_of_events,
+        mcp: McpSettings {
+            allowed_origins: args.mcp_origins,
+            patience: Duration::from_secs(args.mcp_patience_seconds.into()),
+            ..McpSettings::default()
+        },
+        everybody: telling.everybody.clone(),
         ..HttpSettings::default()
     };
     if let Some(bundle) = &args.bundle {
@@ -106,6 +128,15 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     }
     let clock = Clock::default();
     let stores = store.open(Access::Serve, clock.clone()).await?;
+    let listener = door.open().await?;
+    let address = listener.local_addr().map_err(anyhow::Error::from)?;
+    let bench = match bench {
+        Some(it) => Some(bench::open(it, &address.to_string()).await?),
+        None => None,
+    };
+    settings.mcp.profiles = profiles.clone();
+    settings.mcp.bench = bench.as_ref().map(|it| bench::to_look_at(it, &stores.views));
+    settings.bench = bench.clone();
     let engine = Arc::new(Engine::start(
         Arc::clone(&stores.log),
         stores.views.clone(),
@@ -113,7 +144,8 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
         Default::default(),
     ));
     let executor = Arc::new(Executor::new(Arc::clone(&stores.log)));
-    let reactors = Runner::start(reactors::all(), Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
+    let reactors = reactors::with_profiles(telling, &profiles);
+    let reactors = Runner::start(reactors, Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
     let reactors = Arc::new(reactors);
     let parts = Parts {
         log: Arc::clone(&stores.log),
@@ -124,21 +156,25 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     };
     let app = App::new(parts, settings).await?;
     let tour = if args.demo { demo::fill(&app, &clock).await? } else { None };
-
-    let listener = door.open().await?;
-    greet(&stores, &engine, listener.local_addr().map_err(anyhow::Error::from)?, tour).await?;
+    let shift = bench.as_ref().map(|it| Shift::begin(it, &stores.views, &executor, &engine, &app));
+    greet(&stores, &engine, address, bench.as_deref(), tour).await?;
 
     let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
     let pace = Pace { every: Duration::from_secs(args.audit_seconds.into()), most_events: args.audit_events };
     let auditor = Auditor::new(Arc::clone(&stores.log), stores.views.clone(), ::projections::all(), pace);
     let auditing = (args.audit_seconds > 0).then(|| tokio::spawn(auditor.run()));
     let counting = tokio::spawn(Arc::clone(&app).keep_counting_wiki_views(COUNT_VIEWS));
+    let forgetting = tokio::spawn(Arc::clone(&app).keep_forgetting_erased());
     answer(listener, &app, door.behind_proxy).await?;
     sweeper.abort();
+    forgetting.abort();
     auditing.inspect(|it| it.abort());
     counting.await.map_err(anyhow::Error::from)?;
     // Once more, for what was read since.
     app.count_wiki_views().await;
+    if let Some(shift) = shift {
+        shift.end().await;
+    }
     reactors.shutdown().await;
     engine.shutdown().await;
     Ok(())
@@ -164,7 +200,13 @@ pub(super) async fn answer(listener: TcpListener, app: &Arc<App>, behind_proxy: 
     Ok(())
 }
 
-async fn greet(stores: &Stores, engine: &Engine, address: SocketAddr, tour: Option<demo::Tour>) -> Result<(), Failure> {
+async fn greet(
+    stores: &Stores,
+    engine: &Engine,
+    address: SocketAddr,
+    bench: Option<&Bench>,
+    tour: Option<demo::Tour>,
+) -> Result<(), Failure> {
     let head = stores.log.head().await?;
     let all = ::projections::all();
     let names: Vec<_> = all.iter().map(|it| it.name()).collect();
@@ -174,6 +216,9 @@ async fn greet(stores: &Stores, engine: &Engine, address: SocketAddr, tour: Opti
     output::line(format!("  head        position {} in epoch {}", head.position, head.epoch));
     for status in engine.status().await? {
         output::line(format!("  projection  {}", describe(&status)));
+    }
+    if let Some(bench) = bench {
+        output::line(format!("  bench       {}, agents come to {}/mcp", bench.name(), bench.url()));
     }
     output::line(format!("  docs        http://{address}/docs"));
     if let Some(tour) = tour {

@@ -5,6 +5,7 @@
 //! [`past::build`] from pages of its own, and calling [`serve`] with both.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::projections::past::{self, PastError, Whole};
 use store::sql::Database;
@@ -14,6 +15,9 @@ use super::progress::Progress;
 use super::serve::{self, Door};
 use super::{Failure, StoreArgs, output};
 use crate::{App, HttpSettings};
+
+/// How often it is looked whether text was erased.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Serves the log of a store as it was at a moment. The store may be in use.
 pub(super) async fn run(store: &StoreArgs, moment: Moment, door: Door, settings: HttpSettings) -> Result<(), Failure> {
@@ -31,7 +35,23 @@ pub(super) async fn run(store: &StoreArgs, moment: Moment, door: Door, settings:
     let seconds = took.as_secs_f64();
     let rate = position as f64 / seconds.max(0.001);
     output::note(format!("built the past from {position} events in {seconds:.1} s, {rate:.0} a second"));
-    serve(Arc::clone(&stores.log), views, position, &stores.place, door, settings).await
+    let log = Arc::clone(&stores.log);
+    let known = log.known_keys().erasures;
+    tokio::select! {
+        ended = serve(Arc::clone(&log), views, position, &stores.place, door, settings) => ended,
+        erased = erased_since(&log, known) => erased,
+    }
+}
+
+/// Ends when text is erased: what was built before shows it, and must not.
+async fn erased_since(log: &EventLog, known: i64) -> Result<(), Failure> {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if log.look_at_keys().await?.erasures > known {
+            let what = "text was erased that this server would still show: it ends, and may be started again";
+            return Err(Failure::Found(what.to_owned()));
+        }
+    }
 }
 
 /// Serves read models that are as they were at a position and do not move. The log is read for those who sign in.

@@ -98,6 +98,11 @@ impl Pasts {
         }
     }
 
+    /// Forgets every past. One that is being built is not found by whoever asks from now on.
+    pub(crate) fn forget(&self) {
+        self.lock().clear();
+    }
+
     async fn build(
         &self,
         log: Arc<EventLog>,

@@ -29,7 +29,7 @@ pub struct NewKey {
 }
 
 impl NewKey {
-    fn row(&self, agent: &LiveAgent, now: DateTime<Utc>) -> RowChange {
+    pub(crate) fn row(&self, agent: &LiveAgent, now: DateTime<Utc>) -> RowChange {
         RowChange::IssueCredential(Credential {
             credential_id: self.credential_id.0,
             agent_id: agent.agent_id.0,
@@ -52,7 +52,8 @@ pub(crate) async fn owned(desk: &mut Desk<'_>, by: UserId, agent_id: AgentId) ->
         WorkspaceError::NotFound
         | WorkspaceError::AlreadyExists
         | WorkspaceError::SlugTaken(_)
-        | WorkspaceError::NotEmpty => AgentError::NotFound,
+        | WorkspaceError::NotEmpty
+        | WorkspaceError::TextNotSealed => AgentError::NotFound,
     })?;
     Ok(live)
 }

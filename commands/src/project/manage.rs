@@ -37,7 +37,8 @@ impl Decision for ManageProject {
             WorkspaceError::NotFound
             | WorkspaceError::AlreadyExists
             | WorkspaceError::SlugTaken(_)
-            | WorkspaceError::NotEmpty => ProjectError::NotFound,
+            | WorkspaceError::NotEmpty
+            | WorkspaceError::TextNotSealed => ProjectError::NotFound,
         })?;
         desk.run::<Project>(self.project_id.0, self.command.clone()).await?;
         Ok(self.project_id)

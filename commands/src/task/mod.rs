@@ -64,7 +64,8 @@ async fn admit<E: Into<crate::Refusal>>(
         WorkspaceError::NotFound
         | WorkspaceError::AlreadyExists
         | WorkspaceError::SlugTaken(_)
-        | WorkspaceError::NotEmpty => not_found,
+        | WorkspaceError::NotEmpty
+        | WorkspaceError::TextNotSealed => not_found,
     });
     Ok(admitted?)
 }

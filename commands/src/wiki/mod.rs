@@ -34,7 +34,8 @@ async fn admit(desk: &mut Desk<'_>, by: UserId, workspace_id: WorkspaceId) -> Re
         WorkspaceError::NotFound
         | WorkspaceError::AlreadyExists
         | WorkspaceError::SlugTaken(_)
-        | WorkspaceError::NotEmpty => WikiError::NotFound,
+        | WorkspaceError::NotEmpty
+        | WorkspaceError::TextNotSealed => WikiError::NotFound,
     });
     Ok(admitted?)
 }

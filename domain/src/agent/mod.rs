@@ -170,9 +170,18 @@ pub enum AgentEvent {
 }
 
 event_kinds! { AgentEvent of Agent {
-    AgentCreated "1" "The owner of a workspace took on an agent and gave it a key."
-    AgentDetailsChanged "1" "The owner changed an agent's name, role, capabilities, settings or supervisor."
-    AgentStatusChanged "1" "An agent was made active, put on probation, set aside or terminated."
+    AgentCreated "1" "The owner of a workspace took on an agent and gave it a key." {
+        text["name", "role_title", "capabilities", "settings"]
+        plain["level", "code", "status", "settings.githubUsername"]
+    }
+    AgentDetailsChanged "1" "The owner changed an agent's name, role, capabilities, settings or supervisor." {
+        text["name", "role_title", "capabilities", "settings"]
+        plain["settings.githubUsername"]
+    }
+    AgentStatusChanged "1" "An agent was made active, put on probation, set aside or terminated." {
+        text[]
+        plain["from", "to"]
+    }
     AgentCredentialsRotated "1" "An agent got a new key, and its old one was made void."
     AgentSupervisorLost "1" "An agent's supervisor was removed, so the agent reports to nobody."
     AgentDeleted "1" "The owner removed an agent."

@@ -128,8 +128,14 @@ pub enum ProjectEvent {
 }
 
 event_kinds! { ProjectEvent of Project {
-    ProjectCreated "1" "The owner of a workspace started a project in it."
-    ProjectDetailsChanged "1" "The owner changed a project's details, its repository, or whether it is active."
+    ProjectCreated "1" "The owner of a workspace started a project in it." {
+        text["name", "description", "mvp_document_url"]
+        plain["slug", "repository_url"]
+    }
+    ProjectDetailsChanged "1" "The owner changed a project's details, its repository, or whether it is active." {
+        text["name", "description", "mvp_document_url"]
+        plain["slug", "repository_url"]
+    }
     ProjectDeleted "1" "The owner closed a project in which no agent may work any more."
 }}
 

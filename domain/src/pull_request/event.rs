@@ -148,12 +148,33 @@ pub enum PullRequestEvent {
 }
 
 event_kinds! { PullRequestEvent of PullRequest {
-    PullRequestOpened "1" "A pull request was opened on GitHub in a project's repository."
-    PullRequestDetailsChanged "1" "A pull request's title, task, labels or size changed on GitHub."
-    PullRequestReviewed "1" "A pull request was approved, sent back or commented on, on GitHub."
-    PullRequestLintFailed "1" "A check whose name contains lint failed for a pull request."
-    PullRequestLintPassed "1" "A check whose name contains lint passed for a pull request."
-    PullRequestClosed "1" "A pull request was closed without a merge, which counts as rejected."
+    PullRequestOpened "1" "A pull request was opened on GitHub in a project's repository." {
+        text["title", "author"]
+        plain["url", "repository", "labels"]
+    }
+    PullRequestDetailsChanged "1" "A pull request's title, task, labels or size changed on GitHub." {
+        text["title"]
+        plain["labels"]
+    }
+    PullRequestReviewed "1" "A pull request was approved, sent back or commented on, on GitHub." {
+        text["reviewer"]
+        plain["decision"]
+    }
+    PullRequestLintFailed "1" "A check whose name contains lint failed for a pull request." {
+        text[]
+        plain["check_name"]
+    }
+    PullRequestLintPassed "1" "A check whose name contains lint passed for a pull request." {
+        text[]
+        plain["check_name"]
+    }
+    PullRequestClosed "1" "A pull request was closed without a merge, which counts as rejected." {
+        text["title", "closed_by"]
+        plain["url", "repository"]
+    }
     PullRequestReopened "1" "A closed pull request was opened again."
-    PullRequestMerged "1" "A pull request was merged."
+    PullRequestMerged "1" "A pull request was merged." {
+        text["title", "merged_by"]
+        plain["url", "repository", "merge_commit_sha"]
+    }
 }}

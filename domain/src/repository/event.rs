@@ -110,9 +110,24 @@ pub enum RepositoryEvent {
 }
 
 event_kinds! { RepositoryEvent of Repository {
-    CommitsPushed "1" "Commits were pushed to a project's repository."
-    DeploymentStatusReported "1" "A deployment of a project's commit went a step further, succeeded or failed."
-    IssueCommented "1" "Somebody commented on an issue or a pull request; the agent that has the task hears of it."
-    IssueAssigned "1" "An issue was assigned on GitHub."
-    IssueLabelled "1" "The labels of an issue changed on GitHub."
+    CommitsPushed "1" "Commits were pushed to a project's repository." {
+        text["pusher"]
+        plain["git_ref", "head_sha", "commits"]
+    }
+    DeploymentStatusReported "1" "A deployment of a project's commit went a step further, succeeded or failed." {
+        text[]
+        plain["state", "sha", "environment"]
+    }
+    IssueCommented "1" "Somebody commented on an issue or a pull request; the agent that has the task hears of it." {
+        text["author", "body"]
+        plain["url"]
+    }
+    IssueAssigned "1" "An issue was assigned on GitHub." {
+        text["title"]
+        plain["url", "assignee", "repository"]
+    }
+    IssueLabelled "1" "The labels of an issue changed on GitHub." {
+        text[]
+        plain["labels"]
+    }
 }}

@@ -116,8 +116,14 @@ pub enum ScorecardEvent {
 }
 
 event_kinds! { ScorecardEvent of Scorecard {
-    KpiRecalculated "1" "An agent's KPIs were calculated from the facts up to a log position."
-    TrustScoreChanged "1" "An agent's trust score changed, or its status did by the rules of probation."
+    KpiRecalculated "1" "An agent's KPIs were calculated from the facts up to a log position." {
+        text[]
+        plain["trends.tasks_completed", "trends.code_quality", "trends.overall", "reason"]
+    }
+    TrustScoreChanged "1" "An agent's trust score changed, or its status did by the rules of probation." {
+        text[]
+        plain["reason", "factors.factor", "factors.direction", "previous_status", "new_status", "triggers"]
+    }
 }}
 
 /// Why a command on a scorecard is refused.

@@ -110,13 +110,46 @@ pub enum SessionEvent {
 }
 
 event_kinds! { SessionEvent of Session {
-    SessionStarted "1" "An agent began to work in a project and pulled what was new for it."
-    SessionLogged "1" "An agent said what it is doing."
-    ProblemReported "1" "An agent reported a problem; its supervisor hears of it."
-    AdviceGiven "1" "An organization agent gave advice to other agents."
-    QuestionAsked "1" "An agent asked a question; its supervisor hears of it."
-    ReviewRequested "1" "An agent asked for a review of its pull request."
-    ReviewResponded "1" "An agent approved a pull request, requested changes, or commented on it."
-    SessionStopped "1" "An agent ended its work and said what it had worked on."
-    SessionRevoked "1" "A session was taken from its agent, which can change nothing under it any more."
+    SessionStarted "1" "An agent began to work in a project and pulled what was new for it." {
+        text["agent_snapshot.capabilities", "agent_snapshot.settings"]
+        plain["agent_snapshot.settings.githubUsername"]
+    }
+    SessionLogged "1" "An agent said what it is doing." {
+        text["message", "context"]
+        plain[]
+    }
+    ProblemReported "1" "An agent reported a problem; its supervisor hears of it." {
+        text[
+            "content.title",
+            "content.description",
+            "content.context.file",
+            "content.context.error",
+            "content.context.stack_trace"
+        ]
+        plain["content.severity", "content.category"]
+    }
+    AdviceGiven "1" "An organization agent gave advice to other agents." {
+        text["content.topic", "content.advice", "content.context"]
+        plain[]
+    }
+    QuestionAsked "1" "An agent asked a question; its supervisor hears of it." {
+        text["content.question", "content.context.related_file", "content.context.what_ive_tried"]
+        plain["content.urgency"]
+    }
+    ReviewRequested "1" "An agent asked for a review of its pull request." {
+        text["content.title", "content.description", "content.requested_by.agent_name"]
+        plain["content.github_pull_request_url"]
+    }
+    ReviewResponded "1" "An agent approved a pull request, requested changes, or commented on it." {
+        text["content.comments", "content.requested_changes", "content.reviewer.agent_name"]
+        plain["content.decision"]
+    }
+    SessionStopped "1" "An agent ended its work and said what it had worked on." {
+        text["summary"]
+        plain[]
+    }
+    SessionRevoked "1" "A session was taken from its agent, which can change nothing under it any more." {
+        text["reason"]
+        plain[]
+    }
 }}

@@ -1,5 +1,6 @@
 //! A user: a person who signs in. E-mail, name and password live beside the log, never in it.
 
+mod delete;
 mod reinstate;
 mod sign_up;
 mod suspend;
@@ -9,6 +10,7 @@ use cqrs_es::{Aggregate, event_sink::EventSink};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use delete::DeleteUser;
 pub use reinstate::ReinstateUser;
 pub use sign_up::SignUp;
 pub use suspend::SuspendUser;
@@ -26,6 +28,8 @@ pub enum User {
     Active,
     /// May not sign in until reinstated.
     Suspended,
+    /// The account is gone, and nobody signs in under this id again.
+    Deleted,
 }
 
 /// What a user, or an operator for them, asks for.
@@ -37,6 +41,8 @@ pub enum UserCommand {
     Suspend(SuspendUser),
     /// See [`ReinstateUser`].
     Reinstate(ReinstateUser),
+    /// See [`DeleteUser`].
+    Delete(DeleteUser),
 }
 
 /// What happened to a user.
@@ -59,12 +65,18 @@ pub enum UserEvent {
         /// When it happened.
         reinstated_at: DateTime<Utc>,
     },
+    /// The user's account was deleted, with name and address.
+    UserDeleted {
+        /// When it happened.
+        deleted_at: DateTime<Utc>,
+    },
 }
 
 event_kinds! { UserEvent of User {
     UserSignedUp "1" "A person signed up and may own workspaces."
     UserSuspended "1" "An operator locked a user out."
     UserReinstated "1" "An operator let a suspended user in again."
+    UserDeleted "1" "An operator deleted a user's account, and with it name and address."
 }}
 
 /// Why a command on a user is refused.
@@ -84,6 +96,7 @@ impl User {
             UserCommand::SignUp(it) => sign_up::decide(self, it),
             UserCommand::Suspend(it) => suspend::decide(self, it),
             UserCommand::Reinstate(it) => reinstate::decide(self, it),
+            UserCommand::Delete(it) => delete::decide(self, it),
         }
     }
 }
@@ -106,6 +119,7 @@ impl Aggregate for User {
         *self = match event {
             UserEvent::UserSignedUp { .. } | UserEvent::UserReinstated { .. } => Self::Active,
             UserEvent::UserSuspended { .. } => Self::Suspended,
+            UserEvent::UserDeleted { .. } => Self::Deleted,
         };
     }
 }
@@ -119,9 +133,10 @@ impl Entity for User {
     // An e-mail address is unique too, but that rule stays where the addresses are: beside the log.
     fn demands(&self, event: &UserEvent) -> Vec<Demand<UserError>> {
         match event {
-            UserEvent::UserSignedUp { .. } | UserEvent::UserSuspended { .. } | UserEvent::UserReinstated { .. } => {
-                vec![]
-            }
+            UserEvent::UserSignedUp { .. }
+            | UserEvent::UserSuspended { .. }
+            | UserEvent::UserReinstated { .. }
+            | UserEvent::UserDeleted { .. } => vec![],
         }
     }
 }

@@ -13,7 +13,7 @@ pub struct ReinstateUser {
 
 pub(crate) fn decide(user: &User, command: ReinstateUser) -> Result<Vec<UserEvent>, UserError> {
     match user {
-        User::Absent => Err(UserError::NotFound),
+        User::Absent | User::Deleted => Err(UserError::NotFound),
         User::Active => Ok(vec![]),
         User::Suspended => Ok(vec![UserEvent::UserReinstated { reinstated_at: command.now }]),
     }

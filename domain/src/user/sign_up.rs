@@ -17,7 +17,7 @@ pub struct SignUp {
 pub(crate) fn decide(user: &User, command: SignUp) -> Result<Vec<UserEvent>, UserError> {
     match user {
         User::Absent => Ok(vec![UserEvent::UserSignedUp { user_id: command.user_id, signed_up_at: command.now }]),
-        User::Active | User::Suspended => Err(UserError::AlreadySignedUp),
+        User::Active | User::Suspended | User::Deleted => Err(UserError::AlreadySignedUp),
     }
 }
 

@@ -13,7 +13,7 @@ pub struct SuspendUser {
 
 pub(crate) fn decide(user: &User, command: SuspendUser) -> Result<Vec<UserEvent>, UserError> {
     match user {
-        User::Absent => Err(UserError::NotFound),
+        User::Absent | User::Deleted => Err(UserError::NotFound),
         User::Active => Ok(vec![UserEvent::UserSuspended { suspended_at: command.now }]),
         User::Suspended => Ok(vec![]),
     }

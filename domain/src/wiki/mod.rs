@@ -169,9 +169,15 @@ pub enum WikiEvent {
 }
 
 event_kinds! { WikiEvent of WikiEntry {
-    WikiEntryProposed "1" "A version of a wiki entry was proposed, and waits for the owner's decision."
+    WikiEntryProposed "1" "A version of a wiki entry was proposed, and waits for the owner's decision." {
+        text["title", "content", "tags"]
+        plain["slug"]
+    }
     WikiEntryApproved "1" "The owner approved a version of a wiki entry, which is now the current one."
-    WikiEntryRejected "1" "The owner rejected a version of a wiki entry, for a reason that is given."
+    WikiEntryRejected "1" "The owner rejected a version of a wiki entry, for a reason that is given." {
+        text["reason"]
+        plain[]
+    }
     WikiEntrySuperseded "1" "A version of a wiki entry gave way to the next."
     WikiViewsCounted "1" "A version of a wiki entry was read some more times."
 }}

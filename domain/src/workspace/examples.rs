@@ -45,3 +45,7 @@ pub(super) fn change() -> ChangeWorkspace {
 pub(super) fn deleted() -> WorkspaceEvent {
     WorkspaceEvent::WorkspaceDeleted { deleted_at: at(2) }
 }
+
+pub(super) fn sealed() -> WorkspaceEvent {
+    WorkspaceEvent::WorkspaceTextSealed { sealed_at: at(1) }
+}

@@ -3,8 +3,10 @@
 mod change;
 mod create;
 mod delete;
+mod erase_text;
 #[cfg(test)]
 mod examples;
+mod seal_text;
 
 use chrono::{DateTime, Utc};
 use cqrs_es::{Aggregate, event_sink::EventSink};
@@ -14,6 +16,8 @@ use thiserror::Error;
 pub use change::ChangeWorkspace;
 pub use create::CreateWorkspace;
 pub use delete::DeleteWorkspace;
+pub use erase_text::EraseText;
+pub use seal_text::SealText;
 
 use crate::catalogue::event_kinds;
 use crate::difference::assign;
@@ -31,6 +35,9 @@ pub enum Workspace {
     Deleted {
         /// The tenant that its events still belong to.
         workspace_id: WorkspaceId,
+        /// Whether its text was kept under a key of its own.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        text_sealed: bool,
     },
 }
 
@@ -49,6 +56,9 @@ pub struct LiveWorkspace {
     pub description: Option<String>,
     /// What its owner configured.
     pub settings: Settings,
+    /// Whether its text is kept under a key of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub text_sealed: bool,
 }
 
 /// What a user asks of a workspace.
@@ -60,6 +70,10 @@ pub enum WorkspaceCommand {
     Change(ChangeWorkspace),
     /// See [`DeleteWorkspace`].
     Delete(DeleteWorkspace),
+    /// See [`SealText`].
+    SealText(SealText),
+    /// See [`EraseText`].
+    EraseText(EraseText),
 }
 
 /// What happened to a workspace.
@@ -104,12 +118,30 @@ pub enum WorkspaceEvent {
         /// When it happened.
         deleted_at: DateTime<Utc>,
     },
+    /// What is written in the workspace from now on is kept under a key of its own.
+    WorkspaceTextSealed {
+        /// When it happened.
+        sealed_at: DateTime<Utc>,
+    },
+    /// The key of everything that was sealed until now is gone; what comes is sealed under a new one.
+    WorkspaceTextErased {
+        /// When it happened.
+        erased_at: DateTime<Utc>,
+    },
 }
 
 event_kinds! { WorkspaceEvent of Workspace {
-    WorkspaceCreated "1" "A user opened a workspace and owns it."
-    WorkspaceDetailsChanged "1" "The owner gave a workspace another name, slug, description or settings."
+    WorkspaceCreated "1" "A user opened a workspace and owns it." {
+        text["name", "description", "settings"]
+        plain["slug"]
+    }
+    WorkspaceDetailsChanged "1" "The owner gave a workspace another name, slug, description or settings." {
+        text["name", "description", "settings"]
+        plain["slug"]
+    }
     WorkspaceDeleted "1" "The owner closed an empty workspace."
+    WorkspaceTextSealed "1" "The owner had the workspace's text kept under a key of its own from then on."
+    WorkspaceTextErased "1" "An operator destroyed the key of a workspace's text, which nobody can read any more."
 }}
 
 /// Why a command on a workspace is refused.
@@ -130,6 +162,9 @@ pub enum WorkspaceError {
     /// It still has projects or agents.
     #[error("the workspace still has projects or agents")]
     NotEmpty,
+    /// Its text was never kept under a key, so there is none to destroy.
+    #[error("the workspace's text was never sealed, so it cannot be erased")]
+    TextNotSealed,
 }
 
 impl Workspace {
@@ -146,6 +181,14 @@ impl Workspace {
         self.owned_by(user).map(drop)
     }
 
+    /// Whether its text is, or was when it was closed, kept under a key of its own.
+    pub fn text_sealed(&self) -> bool {
+        match self {
+            Self::Absent => false,
+            Self::Live(LiveWorkspace { text_sealed, .. }) | Self::Deleted { text_sealed, .. } => *text_sealed,
+        }
+    }
+
     fn owned_by(&self, user: UserId) -> Result<&LiveWorkspace, WorkspaceError> {
         let live = self.live()?;
         if live.owner_id == user { Ok(live) } else { Err(WorkspaceError::AccessDenied) }
@@ -156,6 +199,8 @@ impl Workspace {
             WorkspaceCommand::Create(it) => create::decide(self, it),
             WorkspaceCommand::Change(it) => change::decide(self, it),
             WorkspaceCommand::Delete(it) => delete::decide(self, it),
+            WorkspaceCommand::SealText(it) => seal_text::decide(self, it),
+            WorkspaceCommand::EraseText(it) => erase_text::decide(self, it),
         }
     }
 }
@@ -190,7 +235,15 @@ impl Aggregate for Workspace {
                 settings,
                 created_at: _,
             } => {
-                *self = Self::Live(LiveWorkspace { workspace_id, owner_id, name, slug, description, settings });
+                *self = Self::Live(LiveWorkspace {
+                    workspace_id,
+                    owner_id,
+                    name,
+                    slug,
+                    description,
+                    settings,
+                    text_sealed: false,
+                });
             }
             WorkspaceEvent::WorkspaceDetailsChanged { name, slug, description, settings, changed_at: _ } => {
                 if let Self::Live(live) = self {
@@ -202,9 +255,16 @@ impl Aggregate for Workspace {
             }
             WorkspaceEvent::WorkspaceDeleted { deleted_at: _ } => {
                 if let Some(workspace_id) = self.workspace() {
-                    *self = Self::Deleted { workspace_id };
+                    *self = Self::Deleted { workspace_id, text_sealed: self.text_sealed() };
                 }
             }
+            WorkspaceEvent::WorkspaceTextSealed { sealed_at: _ } => {
+                if let Self::Live(live) = self {
+                    live.text_sealed = true;
+                }
+            }
+            // Sealed it stays, under another key.
+            WorkspaceEvent::WorkspaceTextErased { erased_at: _ } => {}
         }
     }
 }
@@ -213,7 +273,7 @@ impl Entity for Workspace {
     fn workspace(&self) -> Option<WorkspaceId> {
         match self {
             Self::Absent => None,
-            Self::Live(LiveWorkspace { workspace_id, .. }) | Self::Deleted { workspace_id } => Some(*workspace_id),
+            Self::Live(LiveWorkspace { workspace_id, .. }) | Self::Deleted { workspace_id, .. } => Some(*workspace_id),
         }
     }
 
@@ -224,7 +284,9 @@ impl Entity for Workspace {
             | WorkspaceEvent::WorkspaceDetailsChanged { slug: Some(slug), .. } => {
                 Demand::replace(held, slug_claim(slug), WorkspaceError::SlugTaken(slug.clone()))
             }
-            WorkspaceEvent::WorkspaceDetailsChanged { slug: None, .. } => vec![],
+            WorkspaceEvent::WorkspaceDetailsChanged { slug: None, .. }
+            | WorkspaceEvent::WorkspaceTextSealed { .. }
+            | WorkspaceEvent::WorkspaceTextErased { .. } => vec![],
             WorkspaceEvent::WorkspaceDeleted { .. } => {
                 let Some(id) = self.workspace() else { return vec![] };
                 let contents = [Scope::project_slugs(id), Scope::agent_codes(id)];

@@ -13,6 +13,7 @@ pub(crate) fn user_events() -> Vec<UserEvent> {
         UserEvent::UserSignedUp { user_id: id(1), signed_up_at: noon() },
         UserEvent::UserSuspended { suspended_at: noon() },
         UserEvent::UserReinstated { reinstated_at: noon() },
+        UserEvent::UserDeleted { deleted_at: noon() },
     ]
 }
 
@@ -35,6 +36,8 @@ pub(crate) fn workspace_events() -> Vec<WorkspaceEvent> {
             changed_at: noon(),
         },
         WorkspaceEvent::WorkspaceDeleted { deleted_at: noon() },
+        WorkspaceEvent::WorkspaceTextSealed { sealed_at: noon() },
+        WorkspaceEvent::WorkspaceTextErased { erased_at: noon() },
     ]
 }
 

@@ -6,7 +6,9 @@ create table head (
     epoch bigint not null,
     position bigint not null,
     recorded_at bigint not null,
-    link bytea not null
+    link bytea not null,
+    -- Raised whenever a key of workspace_keys is made or destroyed: what was sealed by another knowledge is refused.
+    keys bigint not null default 0
 ) with (fillfactor = 10);
 
 insert into head (epoch, position, recorded_at, link) values (1, 0, 0, decode(repeat('00', 32), 'hex'));
@@ -121,6 +123,20 @@ create table secrets (
     name text collate "C" primary key,
     value bytea not null
 );
+
+-- What the text of workspaces is sealed under, for those that want it. A key that was destroyed leaves its name.
+create table workspace_keys (
+    key_id text collate "C" primary key,
+    workspace_id text collate "C" not null,
+    key bytea,
+    created_at bigint not null,
+    destroyed_at bigint,
+    -- Nothing that was made of the text is left anywhere.
+    purged_at bigint,
+    constraint a_key_is_there_until_it_is_destroyed check ((key is null) = (destroyed_at is not null))
+);
+
+create unique index one_key_per_workspace on workspace_keys (workspace_id) where destroyed_at is null;
 
 -- How far each reactor has come; beside the log, because a rebuilt view must not make it react again.
 create table reactor_checkpoints (

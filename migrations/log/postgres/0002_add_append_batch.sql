@@ -18,7 +18,9 @@ create function append_batch(
     e_command int[], e_aggregate_type text[], e_aggregate_id text[], e_sequence bigint[], e_event_type text[],
     e_event_version text[], e_payload text[], e_metadata text[], e_event_id text[], e_workspace_id text[],
     -- their hashes, one after the other
-    leaves bytea
+    leaves bytea,
+    -- what the commands know of keys; null if they do not care
+    known_keys bigint
 )
 returns table (base_position bigint, batch_recorded_at bigint, refused int[], refusals jsonb)
 language plpgsql
@@ -33,6 +35,14 @@ declare
 begin
     select * into strict before from head for update;
     base_position := before.position;
+    if known_keys <> before.keys then
+        -- All of them are to look again at what is sealed: command 0 stands for everyone.
+        batch_recorded_at := before.recorded_at;
+        refused := '{0}';
+        refusals := jsonb_build_array(jsonb_build_object('why', 'keys'));
+        return next;
+        return;
+    end if;
     -- Never decreasing, whatever the clocks of the nodes say.
     batch_recorded_at := greatest(
         coalesce(fixed_now, (extract(epoch from clock_timestamp()) * 1000000)::bigint),
@@ -191,6 +201,19 @@ begin
         from jsonb_populate_record(null::accounts, change) a;
     when 'suspend account' then
         update accounts set suspended = (change ->> 'suspended')::bigint where user_id = change ->> 'user_id';
+    when 'delete account' then
+        delete from sign_in_sessions where user_id = change ->> 'user_id';
+        delete from github_identities where user_id = change ->> 'user_id';
+        delete from accounts where user_id = change ->> 'user_id';
+    when 'add text key' then
+        insert into workspace_keys (key_id, workspace_id, key, created_at)
+        values (change ->> 'key_id', change ->> 'workspace_id', decode(change ->> 'key', 'hex'),
+            (change ->> 'created_at')::bigint);
+        update head set keys = keys + 1;
+    when 'destroy text keys' then
+        update workspace_keys set key = null, destroyed_at = (change ->> 'destroyed_at')::bigint
+        where workspace_id = change ->> 'workspace_id' and destroyed_at is null;
+        update head set keys = keys + 1;
     when 'forget password' then
         update accounts set password_hash = null where user_id = change ->> 'user_id';
     when 'link github' then

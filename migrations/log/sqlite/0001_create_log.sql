@@ -6,7 +6,9 @@ create table head (
     epoch integer not null,
     position integer not null,
     recorded_at integer not null,
-    link blob not null
+    link blob not null,
+    -- Raised whenever a key of workspace_keys is made or destroyed: what was sealed by another knowledge is refused.
+    keys integer not null default 0
 ) strict;
 
 insert into head (one, epoch, position, recorded_at, link) values (1, 1, 0, 0, zeroblob(32));
@@ -131,6 +133,19 @@ create table secrets (
     name text primary key,
     value blob not null
 ) strict;
+
+-- What the text of workspaces is sealed under, for those that want it. A key that was destroyed leaves its name.
+create table workspace_keys (
+    key_id text primary key,
+    workspace_id text not null,
+    key blob constraint a_key_is_there_until_it_is_destroyed check ((key is null) = (destroyed_at is not null)),
+    created_at integer not null,
+    destroyed_at integer,
+    -- Nothing that was made of the text is left anywhere.
+    purged_at integer
+) strict;
+
+create unique index one_key_per_workspace on workspace_keys (workspace_id) where destroyed_at is null;
 
 -- How far each reactor has come; beside the log, because a rebuilt view must not make it react again.
 create table reactor_checkpoints (

@@ -34,6 +34,8 @@ pub struct Terms {
     pub accept_differences: bool,
     /// Begin at the first event, whatever an interrupted rebuild has left.
     pub from_start: bool,
+    /// Do not look at what is served: it must differ.
+    pub unseen: bool,
 }
 
 /// What a rebuild did.
@@ -173,7 +175,8 @@ impl Rebuilding {
         if is_new && lease::owner(views, projection.name(), projection.version()).await?.is_some() {
             return Err(OfflineError::InProgress(projection.name().to_owned()));
         }
-        let compare_at = serving.filter(|it| is_comparable(it, projection, &head)).map(|it| it.checkpoint);
+        let compare_at =
+            serving.filter(|it| !terms.unseen && is_comparable(it, projection, &head)).map(|it| it.checkpoint);
         let mut begun = None;
         for old in builds.iter().filter(|it| !it.serving && it.version == projection.version()) {
             let fits = begun.is_none() && !terms.from_start && old.epoch == head.epoch;

@@ -1,12 +1,19 @@
 //! The public names of events: what each domain event is called on the timeline.
 
 use domain::agent::AgentEvent;
+use domain::decision::DecisionEvent;
+use domain::epic::EpicEvent;
+use domain::errand::ErrandEvent;
+use domain::mail::MailEvent;
+use domain::notification::NotificationEvent;
+use domain::post::PostEvent;
 use domain::project::ProjectEvent;
 use domain::pull_request::PullRequestEvent;
 use domain::repository::RepositoryEvent;
 use domain::scorecard::ScorecardEvent;
 use domain::session::SessionEvent;
 use domain::task::TaskEvent;
+use domain::tool_call::ToolCallEvent;
 use domain::user::UserEvent;
 use domain::wiki::WikiEvent;
 use domain::workspace::WorkspaceEvent;
@@ -28,8 +35,11 @@ macro_rules! timeline_types {
                 FactOf::User(
                     UserEvent::UserSignedUp { .. }
                     | UserEvent::UserSuspended { .. }
-                    | UserEvent::UserReinstated { .. },
+                    | UserEvent::UserReinstated { .. }
+                    | UserEvent::UserDeleted { .. },
                 ) => None,
+                // In the decision log, and settings are a person's.
+                FactOf::Decision(DecisionEvent::DecisionLogged { .. }) | FactOf::NotificationSettings(_) => None,
                 $(
                     $(FactOf::$aggregate($($events::$event { .. })|+) => Some($name),)+
                     $(FactOf::$aggregate($($events::$quiet { .. })|+) => None,)?
@@ -42,7 +52,7 @@ macro_rules! timeline_types {
 timeline_types! {
     Workspace WorkspaceEvent {
         WorkspaceCreated => "workspace_created",
-        WorkspaceDetailsChanged => "workspace_updated",
+        WorkspaceDetailsChanged | WorkspaceTextSealed | WorkspaceTextErased => "workspace_updated",
         WorkspaceDeleted => "workspace_deleted",
     }
     Project ProjectEvent {
@@ -74,6 +84,39 @@ timeline_types! {
         TaskStarted => "task_started",
         TaskBlocked => "task_blocked",
         TaskCompleted => "task_completed",
+        TaskSubmitted => "task_submitted",
+        TaskChangesRequested => "task_changes_requested",
+        TaskRebaseRequested => "task_rebase_requested",
+        TaskRebased => "task_rebased",
+        TaskApproved => "task_approved",
+        TaskHandedOver => "task_handed_over",
+        TaskReset => "task_reset",
+        TaskFailed => "task_failed",
+        // It was created in the same commit.
+        - TaskAddedToEpic,
+    }
+    Epic EpicEvent {
+        EpicCreated => "epic_created",
+        EpicDetailsChanged => "epic_updated",
+        EpicSubmitted => "epic_submitted",
+        EpicChangesRequested => "epic_changes_requested",
+        EpicCompleted => "epic_completed",
+        EpicFailed => "epic_failed",
+        // What its tasks and its supervisor show.
+        - EpicSupervisorAppointed | EpicTaskAdded | EpicReviewQueued | EpicReviewLeft | EpicTaskEnded,
+    }
+    Post PostEvent {
+        AgentPosted => "agent_posted",
+        AgentHealthChecked => "agent_health_checked",
+        AgentReportedSilent => "agent_reported_silent",
+        AgentDeclaredDead => "agent_declared_dead",
+        AgentRelieved => "agent_relieved",
+        AgentDischarged => "agent_discharged",
+    }
+    Errand ErrandEvent {
+        ErrandFailed => "errand_failed",
+        // What comes of it shows.
+        - ErrandOrdered | ErrandTried | ErrandDone | ErrandCancelled,
     }
     Wiki WikiEvent {
         WikiEntryProposed => "wiki_contribution",
@@ -99,6 +142,21 @@ timeline_types! {
         IssueCommented => "github_comment",
         // Not worth an entry.
         - CommitsPushed | DeploymentStatusReported | IssueLabelled,
+    }
+    Mail MailEvent {
+        // To people only: what agents write to each other is in their inboxes.
+        MailSent => "mail_received",
+        - MailRead,
+    }
+    ToolCall ToolCallEvent {
+        // Only where somebody was told of it: thousands of calls are in the decision log.
+        ToolFailed => "tool_failed",
+        - ToolCalled | ToolSucceeded,
+    }
+    Notification NotificationEvent {
+        // What they tell of is on the timeline itself.
+        NotificationFailed => "notification_failed",
+        - NotificationRaised | NotificationWithheld | NotificationTaken | NotificationDelivered,
     }
 }
 

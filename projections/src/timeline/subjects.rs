@@ -1,6 +1,8 @@
 //! What later entries need to know of what earlier events were about.
 
 use domain::agent::AgentEvent;
+use domain::epic::EpicEvent;
+use domain::errand::ErrandEvent;
 use domain::project::ProjectEvent;
 use domain::pull_request::PullRequestEvent;
 use domain::session::SessionEvent;
@@ -12,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use store::sql::Value;
 use uuid::Uuid;
 
+use super::content::mail;
 use crate::rows::assign;
 use crate::{Fact, FactOf, FoldError, Key, Record, RowKey, Rows};
 
@@ -36,19 +39,47 @@ pub(super) fn touched(fact: &Fact) -> Vec<RowKey> {
     let other = match &fact.of {
         // A user belongs to no workspace, and what happens in a repository says everything itself.
         FactOf::User(_) | FactOf::Repository(_) => return vec![],
-        FactOf::Workspace(_) | FactOf::Project(_) | FactOf::Agent(_) | FactOf::Session(_) | FactOf::Scorecard(_) => {
-            None
-        }
+        FactOf::Decision(_) | FactOf::Notification(_) | FactOf::NotificationSettings(_) => return vec![],
+        // Each says everything itself, but for the name of the agent. Nothing is kept of so many.
+        FactOf::Mail(event) => return mail::agent_of(event).map(RowKey::of::<Subject>).into_iter().collect(),
+        FactOf::ToolCall(event) => return mail::caller_of(event).map(RowKey::of::<Subject>).into_iter().collect(),
+        FactOf::Workspace(_)
+        | FactOf::Project(_)
+        | FactOf::Agent(_)
+        | FactOf::Session(_)
+        | FactOf::Scorecard(_)
+        | FactOf::Post(_)
+        | FactOf::Errand(_) => None,
         FactOf::Task(event) => match event {
             TaskEvent::TaskAssigned { agent_id, .. } => Some(agent_id.0),
             TaskEvent::TaskStarted { agent_id, .. }
             | TaskEvent::TaskBlocked { agent_id, .. }
             | TaskEvent::TaskCompleted { agent_id, .. } => agent_id.map(|it| it.0),
+            TaskEvent::TaskSubmitted { agent_id, .. } | TaskEvent::TaskRebased { agent_id, .. } => Some(agent_id.0),
+            TaskEvent::TaskChangesRequested { by, .. } | TaskEvent::TaskApproved { by, .. } => Some(by.0),
+            TaskEvent::TaskHandedOver { to_agent_id, .. } => Some(to_agent_id.0),
+            TaskEvent::TaskRebaseRequested { merged_task_id, .. } => merged_task_id.map(|it| it.0),
             TaskEvent::TaskCreated { .. }
             | TaskEvent::TaskDetailsChanged { .. }
             | TaskEvent::TaskReturned { .. }
             | TaskEvent::TaskPaused { .. }
-            | TaskEvent::TaskCancelled { .. } => None,
+            | TaskEvent::TaskCancelled { .. }
+            | TaskEvent::TaskAddedToEpic { .. }
+            | TaskEvent::TaskReset { .. }
+            | TaskEvent::TaskFailed { .. } => None,
+        },
+        FactOf::Epic(event) => match event {
+            EpicEvent::EpicSubmitted { agent_id, .. } => Some(agent_id.0),
+            EpicEvent::EpicCreated { .. }
+            | EpicEvent::EpicDetailsChanged { .. }
+            | EpicEvent::EpicSupervisorAppointed { .. }
+            | EpicEvent::EpicTaskAdded { .. }
+            | EpicEvent::EpicReviewQueued { .. }
+            | EpicEvent::EpicReviewLeft { .. }
+            | EpicEvent::EpicTaskEnded { .. }
+            | EpicEvent::EpicChangesRequested { .. }
+            | EpicEvent::EpicCompleted { .. }
+            | EpicEvent::EpicFailed { .. } => None,
         },
         FactOf::Wiki(event) => match event {
             WikiEvent::WikiEntryProposed { proposed_by: Author::Agent(agent), .. } => Some(agent.0),
@@ -77,11 +108,39 @@ pub(super) fn introduce(fact: &Fact, rows: &mut Rows) -> Result<Option<Subject>,
     let id = fact.subject;
     match &fact.of {
         FactOf::User(_) | FactOf::Repository(_) => return Ok(None),
-        FactOf::Scorecard(_) => {}
+        FactOf::Mail(_)
+        | FactOf::ToolCall(_)
+        | FactOf::Decision(_)
+        | FactOf::Notification(_)
+        | FactOf::NotificationSettings(_) => return Ok(None),
+        // Its id is its agent's.
+        FactOf::Scorecard(_) | FactOf::Post(_) => {}
+        FactOf::Epic(event) => match event {
+            EpicEvent::EpicCreated { project_id, title, .. } => rows.put(Subject::new(id, title, Some(*project_id))),
+            EpicEvent::EpicDetailsChanged { title, .. } => rename(id, title, rows)?,
+            EpicEvent::EpicSupervisorAppointed { agent_id, .. } => hand_over(id, Some(*agent_id), rows)?,
+            EpicEvent::EpicTaskAdded { .. }
+            | EpicEvent::EpicReviewQueued { .. }
+            | EpicEvent::EpicReviewLeft { .. }
+            | EpicEvent::EpicTaskEnded { .. }
+            | EpicEvent::EpicSubmitted { .. }
+            | EpicEvent::EpicChangesRequested { .. }
+            | EpicEvent::EpicCompleted { .. }
+            | EpicEvent::EpicFailed { .. } => {}
+        },
+        FactOf::Errand(event) => match event {
+            ErrandEvent::ErrandOrdered { work, .. } => rows.put(Subject::new(id, work.name(), None)),
+            ErrandEvent::ErrandTried { .. }
+            | ErrandEvent::ErrandDone { .. }
+            | ErrandEvent::ErrandFailed { .. }
+            | ErrandEvent::ErrandCancelled { .. } => {}
+        },
         FactOf::Workspace(event) => match event {
             WorkspaceEvent::WorkspaceCreated { name, .. } => rows.put(Subject::new(id, name, None)),
             WorkspaceEvent::WorkspaceDetailsChanged { name, .. } => rename(id, name, rows)?,
-            WorkspaceEvent::WorkspaceDeleted { .. } => {}
+            WorkspaceEvent::WorkspaceDeleted { .. }
+            | WorkspaceEvent::WorkspaceTextSealed { .. }
+            | WorkspaceEvent::WorkspaceTextErased { .. } => {}
         },
         FactOf::Project(event) => match event {
             ProjectEvent::ProjectCreated { project_id, name, .. } => {
@@ -117,12 +176,20 @@ pub(super) fn introduce(fact: &Fact, rows: &mut Rows) -> Result<Option<Subject>,
             TaskEvent::TaskCreated { project_id, title, .. } => rows.put(Subject::new(id, title, Some(*project_id))),
             TaskEvent::TaskDetailsChanged { title, .. } => rename(id, title, rows)?,
             TaskEvent::TaskAssigned { agent_id, .. } => hand_over(id, Some(*agent_id), rows)?,
-            TaskEvent::TaskReturned { .. } => hand_over(id, None, rows)?,
+            TaskEvent::TaskReturned { .. } | TaskEvent::TaskReset { .. } => hand_over(id, None, rows)?,
+            TaskEvent::TaskHandedOver { to_agent_id, .. } => hand_over(id, Some(*to_agent_id), rows)?,
             TaskEvent::TaskStarted { .. }
             | TaskEvent::TaskPaused { .. }
             | TaskEvent::TaskBlocked { .. }
             | TaskEvent::TaskCompleted { .. }
-            | TaskEvent::TaskCancelled { .. } => {}
+            | TaskEvent::TaskCancelled { .. }
+            | TaskEvent::TaskAddedToEpic { .. }
+            | TaskEvent::TaskSubmitted { .. }
+            | TaskEvent::TaskChangesRequested { .. }
+            | TaskEvent::TaskRebaseRequested { .. }
+            | TaskEvent::TaskRebased { .. }
+            | TaskEvent::TaskApproved { .. }
+            | TaskEvent::TaskFailed { .. } => {}
         },
         FactOf::Wiki(event) => match event {
             WikiEvent::WikiEntryProposed { project_id, proposed_by, title, slug, .. } => {
@@ -156,6 +223,11 @@ pub(super) fn introduce(fact: &Fact, rows: &mut Rows) -> Result<Option<Subject>,
 /// What an agent is called at this point of the log.
 pub(super) fn named_agent(agent: AgentId, rows: &mut Rows) -> Result<String, FoldError> {
     known(agent.0, rows).map(|it| it.name)
+}
+
+/// What something else is called at this point of the log.
+pub(super) fn named(id: Uuid, rows: &mut Rows) -> Result<String, FoldError> {
+    known(id, rows).map(|it| it.name)
 }
 
 /// Who has a task at this point of the log.

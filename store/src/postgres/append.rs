@@ -42,6 +42,8 @@ enum Reason {
     Email,
     #[serde(rename = "github identity")]
     GithubIdentity,
+    #[serde(rename = "keys")]
+    Keys,
 }
 
 impl PostgresAppender {
@@ -70,6 +72,9 @@ impl Append for PostgresAppender {
         let reasons: serde_json::Value = row.try_get(3).map_err(failed)?;
         let reasons: Vec<Reason> = serde_json::from_value(reasons)
             .map_err(|e| StoreError::Failed(format!("append_batch gave an unknown reason: {e}")))?;
+        if let [Reason::Keys] = reasons.as_slice() {
+            return Ok(Appended { outcomes: vec![Err(CommitError::KeysMoved); events.len()], head: base });
+        }
         let too_late = reasons.iter().any(|it| matches!(it, Reason::Stream { .. }));
         self.wary = if too_late { WARY } else { self.wary.saturating_sub(1) };
         let mut refusals: std::collections::HashMap<i32, Reason> = refused.into_iter().zip(reasons).collect();
@@ -109,6 +114,7 @@ impl From<Reason> for CommitError {
             Reason::NotEmpty { scope } => Self::ScopeNotEmpty { scope },
             Reason::Email => Self::EmailTaken,
             Reason::GithubIdentity => Self::GithubIdentityTaken,
+            Reason::Keys => Self::KeysMoved,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{Guard, RowChange, StreamId};
 /// The call; its parameters are bound in the order of [`Columns::arguments`].
 pub(super) const CALL: &str = "select base_position, batch_recorded_at, refused, refusals from append_batch(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-    $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)";
+    $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34)";
 
 /// One field per array; within a group all arrays are as long.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(super) struct Columns<'a> {
     keys: Keys<'a>,
     rows: Rows,
     events: Events<'a>,
+    /// What all of the batch know of keys.
+    known_keys: Option<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -91,6 +93,7 @@ impl<'a> Columns<'a> {
 
     fn add(&mut self, command: i32, prepared: &'a Prepared) {
         let commit = &prepared.commit;
+        self.known_keys = commit.known_keys;
         self.events.leaves.extend_from_slice(prepared.leaves.as_flattened());
         for append in &commit.appends {
             self.streams.add(command, &append.stream, append.expected, append.expected == 0);
@@ -142,7 +145,7 @@ impl<'a> Columns<'a> {
     }
 
     pub(super) fn arguments(self, fixed_now: Option<i64>) -> Result<PgArguments, BoxDynError> {
-        let Self { streams: s, claims: c, keys: k, rows: r, events: e } = self;
+        let Self { streams: s, claims: c, keys: k, rows: r, events: e, known_keys } = self;
         let mut arguments = PgArguments::default();
         arguments.add(fixed_now)?;
         arguments.add(s.command)?;
@@ -177,6 +180,7 @@ impl<'a> Columns<'a> {
         arguments.add(e.event_id)?;
         arguments.add(e.workspace_id)?;
         arguments.add(e.leaves)?;
+        arguments.add(known_keys)?;
         Ok(arguments)
     }
 }
@@ -213,6 +217,15 @@ fn row(change: &RowChange) -> (&'static str, Value) {
         ),
         RowChange::SuspendAccount { user_id, suspended } => {
             ("suspend account", json!({"user_id": user_id.to_string(), "suspended": i64::from(*suspended)}))
+        }
+        RowChange::DeleteAccount { user_id } => ("delete account", json!({"user_id": user_id.to_string()})),
+        RowChange::AddTextKey { workspace_id, key, created_at } => (
+            "add text key",
+            json!({"key_id": key.key_id.to_string(), "workspace_id": workspace_id.to_string(),
+                   "key": hex::encode(key.secret()), "created_at": created_at}),
+        ),
+        RowChange::DestroyTextKeys { workspace_id, destroyed_at } => {
+            ("destroy text keys", json!({"workspace_id": workspace_id.to_string(), "destroyed_at": destroyed_at}))
         }
         RowChange::ForgetPassword { user_id } => ("forget password", json!({"user_id": user_id.to_string()})),
         RowChange::LinkGithub(it) => (

@@ -53,7 +53,7 @@ impl EventLog {
             Ok(())
         });
         let proven = proven.await?;
-        let event = self.read_positions(&[position]).await?.pop();
+        let event = self.read_positions_as_written(&[position]).await?.pop();
         let (Some(batch), Some(event)) = (batch, event) else { return Err(no_batch(position).into()) };
         let proof = InclusionProof::new(EventRecord::from(event), batch, proven.path, proven.head);
         // Never hand out what would be refused: it would look like a forgery of somebody's.

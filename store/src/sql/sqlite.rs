@@ -35,6 +35,10 @@ pub struct SqliteDatabase {
 pub(crate) struct SqliteSettings {
     /// `full` makes a commit survive a power cut, `normal` only a crash of the process.
     pub(crate) synchronous: &'static str,
+    /// Whether what is removed is overwritten: keys and secrets must not stay in pages that nobody uses.
+    pub(crate) secure_delete: bool,
+    /// So many pages in the write-ahead log make whoever commits next move them into the file.
+    pub(crate) checkpoint_pages: u32,
 }
 
 impl SqliteDatabase {
@@ -80,6 +84,12 @@ impl SqliteDatabase {
     pub(crate) fn post(&self, work: impl FnOnce(&mut Connection) + Send + 'static) -> Result<(), StoreError> {
         let gone = |_| StoreError::Unavailable(format!("{}: its thread has ended", self.place));
         self.writer.send(Box::new(work)).map_err(gone)
+    }
+
+    /// Has `work` run on one of the threads that read, without waiting for it.
+    pub(crate) fn post_aside(&self, work: impl FnOnce(&mut Connection) + Send + 'static) -> Result<(), StoreError> {
+        let gone = |_| StoreError::Unavailable(format!("{}: its threads have ended", self.place));
+        self.readers.send(Box::new(work)).map_err(gone)
     }
 
     /// Runs `work` on the thread that writes.
@@ -156,6 +166,8 @@ pub(crate) fn connect(path: &Path, settings: SqliteSettings) -> Result<Connectio
         return Err(StoreError::Setup(format!("{place}: this folder does not support write-ahead logging")));
     }
     connection.pragma_update(None, "synchronous", settings.synchronous).map_err(|e| failed(&place, &e))?;
+    connection.pragma_update(None, "secure_delete", settings.secure_delete).map_err(|e| failed(&place, &e))?;
+    connection.pragma_update(None, "wal_autocheckpoint", settings.checkpoint_pages).map_err(|e| failed(&place, &e))?;
     connection.pragma_update(None, "foreign_keys", true).map_err(|e| failed(&place, &e))?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(connection)

@@ -43,9 +43,9 @@ fn end_if_unwritable(place: &str, error: &rusqlite::Error) {
 
 fn append_batch(connection: &mut Connection, clock: &Clock, batch: &[Prepared]) -> rusqlite::Result<Appended> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let (before, last_recorded, previous): (i64, i64, Hash) = transaction
-        .prepare_cached("select position, recorded_at, link from head")?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let (before, last_recorded, previous, keys): (i64, i64, Hash, i64) = transaction
+        .prepare_cached("select position, recorded_at, link, keys from head")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     let recorded_at = clock.now_micros().max(last_recorded);
     let mut head = before;
     let mut leaves: Vec<Hash> = Vec::with_capacity(batch.len());
@@ -54,6 +54,10 @@ fn append_batch(connection: &mut Connection, clock: &Clock, batch: &[Prepared]) 
         let mut streams = Streams::of(&transaction)?;
         for prepared in batch {
             let commit = &prepared.commit;
+            if commit.known_keys.is_some_and(|known| known != keys) {
+                outcomes.push(Err(CommitError::KeysMoved));
+                continue;
+            }
             if let Some(refusal) = refusal(&transaction, &mut streams, recorded_at, commit)? {
                 outcomes.push(Err(refusal));
                 continue;

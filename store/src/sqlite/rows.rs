@@ -1,8 +1,10 @@
-//! Account and credential rows on SQLite.
+//! Account, credential and key rows on SQLite.
 
 use rusqlite::{Transaction, params};
 
 use crate::{CommitError, RowChange};
+
+const RAISE_KEYS: &str = "update head set keys = keys + 1";
 
 /// Why the rows cannot be written, if they cannot.
 pub(super) fn refusal(log: &Transaction<'_>, rows: &[RowChange]) -> rusqlite::Result<Option<CommitError>> {
@@ -45,6 +47,32 @@ pub(super) fn apply(log: &Transaction<'_>, row: &RowChange) -> rusqlite::Result<
         RowChange::SuspendAccount { user_id, suspended } => log
             .prepare_cached("update accounts set suspended = ?2 where user_id = ?1")?
             .execute(params![user_id.to_string(), suspended])?,
+        RowChange::DeleteAccount { user_id } => {
+            let user_id = user_id.to_string();
+            log.prepare_cached("delete from sign_in_sessions where user_id = ?1")?.execute([&user_id])?;
+            log.prepare_cached("delete from github_identities where user_id = ?1")?.execute([&user_id])?;
+            log.prepare_cached("delete from accounts where user_id = ?1")?.execute([&user_id])?
+        }
+        RowChange::AddTextKey { workspace_id, key, created_at } => {
+            log.prepare_cached(
+                "insert into workspace_keys (key_id, workspace_id, key, created_at) values (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![
+                key.key_id.to_string(),
+                workspace_id.to_string(),
+                key.secret(),
+                created_at
+            ])?;
+            log.prepare_cached(RAISE_KEYS)?.execute([])?
+        }
+        RowChange::DestroyTextKeys { workspace_id, destroyed_at } => {
+            log.prepare_cached(
+                "update workspace_keys set key = null, destroyed_at = ?2
+                 where workspace_id = ?1 and destroyed_at is null",
+            )?
+            .execute(params![workspace_id.to_string(), destroyed_at])?;
+            log.prepare_cached(RAISE_KEYS)?.execute([])?
+        }
         RowChange::ForgetPassword { user_id } => log
             .prepare_cached("update accounts set password_hash = null where user_id = ?1")?
             .execute([user_id.to_string()])?,

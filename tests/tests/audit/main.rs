@@ -4,6 +4,10 @@
 mod backups;
 mod bundles;
 mod bundles_served;
+mod erased_moves;
+mod erased_nodes;
+mod erasure;
+mod erasure_story;
 mod guide;
 mod kpi;
 mod kpi_story;

@@ -16,6 +16,7 @@ both_stores!(
     an_empty_workspace_is_deleted_and_its_slug_is_free,
     a_workspace_with_a_project_or_an_agent_stays,
     a_deleted_workspace_is_shown_only_when_asked_for,
+    text_is_sealed_on_request_and_for_good,
     lists_have_pages,
     what_does_not_exist_is_not_found,
 );
@@ -36,6 +37,35 @@ async fn a_workspace_is_what_its_owner_made_it(bench: Bench) {
     assert_eq!(answer.position(), server.head().await);
     assert_eq!(ada.get(&format!("/api/workspace.get?id={id}")).await.ok().body["workspace"], workspace);
     assert_eq!(ada.get("/api/workspace.list").await.ok().body, json!({ "workspaces": [workspace] }));
+}
+
+async fn text_is_sealed_on_request_and_for_good(bench: Bench) {
+    let server = Server::start(bench).await;
+    let (ada, bob) = (server.owner("ada").await, server.owner("bob").await);
+    let body = json!({ "name": "Acme", "slug": "acme", "sealText": true });
+    let made = ada.post("/api/workspace.create", &body).await.ok();
+    assert_eq!(made.body["workspace"]["textSealedAt"], "2026-03-01T12:00:00Z");
+    let open = ada.workspace("open").await;
+    let seal = json!({ "id": open, "sealText": true, "name": "Closed" });
+    bob.put("/api/workspace.update", &seal).await.refused(403, "WORKSPACE_ACCESS_DENIED");
+    let sealed = ada.put("/api/workspace.update", &seal).await.ok();
+    assert_eq!(sealed.body["workspace"]["name"], "Closed");
+    assert!(sealed.body["workspace"]["textSealedAt"].is_string());
+    // Once is enough.
+    let head = server.head().await;
+    ada.put("/api/workspace.update", &seal).await.ok();
+    assert_eq!(server.head().await, head);
+    for (path, body) in [
+        ("workspace.create", json!({ "name": "Acme", "slug": "other", "sealText": false })),
+        ("workspace.create", json!({ "name": "Acme", "slug": "other", "sealText": "yes" })),
+    ] {
+        let refused = ada.post(&format!("/api/{path}"), &body).await.refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.bad_fields(), ["sealText"]);
+    }
+    let back = json!({ "id": open, "sealText": false });
+    ada.put("/api/workspace.update", &back).await.refused(400, "VALIDATION_ERROR");
+    let types = ada.get("/api/event.list?limit=3").await.ok().body["events"].clone();
+    assert_eq!(types[0]["type"], "workspace_updated");
 }
 
 async fn a_slug_belongs_to_one_workspace(bench: Bench) {

@@ -12,6 +12,7 @@ mod lineage;
 mod names;
 mod offline;
 mod parking;
+mod purging;
 mod random_history;
 mod scores;
 mod story;

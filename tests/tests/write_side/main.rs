@@ -6,6 +6,7 @@ mod executing;
 mod keys;
 mod reacting;
 mod scores;
+mod sealing;
 mod sessions;
 mod tasks;
 mod wiki;

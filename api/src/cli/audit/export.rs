@@ -28,6 +28,9 @@ pub(in crate::cli) struct ExportArgs {
     /// The file to write, e.g. bundle.tar.zst; one that is there is replaced once the new one is complete
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Put the key of the workspace's text into the bundle, so that its reader can read what is sealed
+    #[arg(long)]
+    with_key: bool,
     #[command(flatten)]
     key: KeyArgs,
     /// Print JSON for machines
@@ -47,7 +50,7 @@ pub(super) async fn export(store: &StoreArgs, args: ExportArgs) -> Result<(), Fa
         return Err(Failure::Setting(format!("--from is position {from}, which is after --to, position {to}")));
     }
     let key = args.key.signing(store)?;
-    let wanted = Wanted { workspace_id, from, to };
+    let wanted = Wanted { workspace_id, from, to, with_text_key: args.with_key };
     let mut progress = Progress::start("exporting", 0, args.json);
     let made = bundle::export(&stores.log, &key, wanted, &args.output, |done, total| progress.show(done, total)).await;
     progress.finish();
@@ -67,7 +70,7 @@ pub(super) async fn first_from(log: &EventLog, moment: &str) -> Result<i64, Fail
     }
 }
 
-pub(super) async fn find(log: &EventLog, workspace: &str) -> Result<Uuid, Failure> {
+pub(in crate::cli) async fn find(log: &EventLog, workspace: &str) -> Result<Uuid, Failure> {
     if let Ok(id) = workspace.parse() {
         return Ok(id);
     }
@@ -89,6 +92,9 @@ pub(super) fn tell(done: &str, checked: &Checked, as_json: bool) -> Result<(), F
     ));
     output::line(format!("proven under the head at position {} in epoch {}", head.position, head.epoch));
     output::line(format!("key {}", manifest.public_key));
+    if manifest.with_text_key {
+        output::line("the key of the workspace's text is in it: whoever has the bundle can read what is sealed");
+    }
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use projections::history::KINDS;
 use store::{Access, Clock, EventLog, Moment, MomentError, Stores, StreamId};
 use uuid::Uuid;
 
-pub(super) use export::failure as bundle_failure;
+pub(super) use export::{failure as bundle_failure, find as find_workspace};
 
 use super::{Failure, StoreArgs};
 

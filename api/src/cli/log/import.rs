@@ -5,7 +5,8 @@ use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
 use clap::Args;
-use store::{Access, Clock, Location, Settings, Stores, transfer};
+use store::{Access, Clock, Commit, Location, RowChange, Settings, Stores, TextKey, transfer};
+use uuid::Uuid;
 
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, StoreArgs, output};
@@ -56,9 +57,27 @@ pub(super) async fn run(store: &StoreArgs, args: &ImportArgs) -> Result<(), Fail
 async fn settle(location: &Location, progress: &mut Progress, total: i64) -> Result<(), Failure> {
     let settings = Settings { location: location.clone(), clock: Clock::default(), access: Access::Look };
     let stores = Stores::open(settings).await?;
-    let claims = commands::holders(&stores.log, |done| progress.show(done, total)).await?;
+    let held = commands::holders(&stores.log, |done| progress.show(done, total)).await?;
     drop(stores);
     let reactors = reactors::all();
     let reactors: Vec<&str> = reactors.iter().map(|it| it.name()).collect();
-    Ok(transfer::settle(location, &claims, &reactors).await?)
+    transfer::settle(location, &held.claims, &reactors).await?;
+    make_keys(location, &held.sealing).await
+}
+
+/// Keys are never exported, so what is sealed in the log stays sealed; what comes is sealed under keys of its own.
+async fn make_keys(location: &Location, sealing: &[Uuid]) -> Result<(), Failure> {
+    if sealing.is_empty() {
+        return Ok(());
+    }
+    let settings = Settings { location: location.clone(), clock: Clock::default(), access: Access::Change };
+    let stores = Stores::open(settings).await?;
+    let created_at = stores.log.clock().now_micros();
+    for workspace_id in sealing.iter().copied() {
+        if stores.log.text_key_of(workspace_id).await?.is_none() {
+            let row = RowChange::AddTextKey { workspace_id, key: TextKey::generate()?, created_at };
+            stores.log.commit(Commit::of_rows(vec![row])).await.map_err(anyhow::Error::from)?;
+        }
+    }
+    Ok(())
 }

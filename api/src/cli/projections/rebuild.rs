@@ -31,7 +31,8 @@ pub(super) async fn run(store: &StoreArgs, args: &RebuildArgs) -> Result<(), Fai
         [only] => format!("rebuilding {}", only.name()),
         many => format!("rebuilding {} models", many.len()),
     };
-    let terms = Terms { beside: args.beside, accept_differences: args.accept_differences, from_start: args.from_start };
+    let (beside, from_start) = (args.beside, args.from_start);
+    let terms = Terms { beside, accept_differences: args.accept_differences, from_start, unseen: false };
     let mut progress = Progress::start(what, 0, json);
     let mut from = None;
     let ends = rebuild_on(terms, &stores.log, &stores.views, &projections, &mut |done, total| {

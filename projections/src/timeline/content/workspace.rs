@@ -22,6 +22,12 @@ pub(super) fn said(event: &WorkspaceEvent, subject: &Subject) -> Said {
             (*changed_at, joined(about, changes.finish()))
         }
         WorkspaceEvent::WorkspaceDeleted { deleted_at } => (*deleted_at, about),
+        WorkspaceEvent::WorkspaceTextSealed { sealed_at } => {
+            (*sealed_at, joined(about, Changed::default().with("textSealedAt", &Some(sealed_at)).finish()))
+        }
+        WorkspaceEvent::WorkspaceTextErased { erased_at } => {
+            (*erased_at, joined(about, Changed::default().with("textErasedAt", &Some(erased_at)).finish()))
+        }
     };
     Said::new(at, content)
 }
