@@ -1,12 +1,20 @@
 //! How a command ends when it does not land: refused, outrun, repeated wrongly, or failed.
 
 use domain::agent::AgentError;
+use domain::decision::DecisionError;
+use domain::epic::EpicError;
+use domain::errand::ErrandError;
+use domain::mail::MailError;
+use domain::notification::NotificationError;
+use domain::notification_settings::NotificationSettingsError;
+use domain::post::PostError;
 use domain::project::ProjectError;
 use domain::pull_request::PullRequestError;
 use domain::repository::RepositoryError;
 use domain::scorecard::ScorecardError;
 use domain::session::SessionError;
 use domain::task::TaskError;
+use domain::tool_call::ToolCallError;
 use domain::user::UserError;
 use domain::wiki::WikiError;
 use domain::workspace::WorkspaceError;
@@ -45,6 +53,30 @@ pub enum Refusal {
     /// A rule of repositories.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
+    /// A rule of epics.
+    #[error(transparent)]
+    Epic(#[from] EpicError),
+    /// A rule of posts in the factory.
+    #[error(transparent)]
+    Post(#[from] PostError),
+    /// A rule of errands.
+    #[error(transparent)]
+    Errand(#[from] ErrandError),
+    /// A rule of mail.
+    #[error(transparent)]
+    Mail(#[from] MailError),
+    /// A rule of tool calls.
+    #[error(transparent)]
+    ToolCall(#[from] ToolCallError),
+    /// A rule of the decision log.
+    #[error(transparent)]
+    Decision(#[from] DecisionError),
+    /// A rule of notifications.
+    #[error(transparent)]
+    Notification(#[from] NotificationError),
+    /// A rule of settings for notifications.
+    #[error(transparent)]
+    NotificationSettings(#[from] NotificationSettingsError),
     /// Another account has this e-mail address.
     #[error("this e-mail address belongs to an account")]
     EmailTaken,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::post::AgentKind;
 use crate::{AgentId, ProjectId, WorkspaceId};
 
 /// A key within a scope; at most one stream holds it.
@@ -73,6 +74,21 @@ impl Scope {
         }
     }
 
+    /// The worktrees of all epics and tasks, which are branches too.
+    pub fn worktrees() -> Self {
+        Self("worktree".to_owned())
+    }
+
+    /// The seats of the factory's agents of one kind; their keys are ids of workspaces, epics or tasks.
+    pub fn seats(kind: AgentKind) -> Self {
+        Self(format!("seat:{kind}"))
+    }
+
+    /// What errands are under way for; their keys come from [`Work::claim`](crate::errand::Work::claim).
+    pub fn errands() -> Self {
+        Self("errand".to_owned())
+    }
+
     /// The claim to a key of this scope.
     pub fn claim(self, key: impl fmt::Display) -> Claim {
         Claim { scope: self, key: key.to_string() }
@@ -116,6 +132,9 @@ mod tests {
             (Scope::github_issues(nil.into()), "github-issue:00000000-0000-0000-0000-000000000000"),
             (Scope::project_tasks(nil.into()), "project-task:00000000-0000-0000-0000-000000000000"),
             (Scope::agent_tasks(nil.into()), "agent-task:00000000-0000-0000-0000-000000000000"),
+            (Scope::worktrees(), "worktree"),
+            (Scope::seats(AgentKind::Worker), "seat:WORKER"),
+            (Scope::errands(), "errand"),
             (Scope::wiki_slugs(nil.into(), None), "wiki-slug:00000000-0000-0000-0000-000000000000:org"),
             (
                 Scope::wiki_slugs(nil.into(), Some(nil.into())),

@@ -58,6 +58,30 @@ id! {
     TaskId
 }
 id! {
+    /// A feature that a human wrote and agents carry out, task by task.
+    EpicId
+}
+id! {
+    /// Something to be done outside, on a bench.
+    ErrandId
+}
+id! {
+    /// A mail.
+    MailId
+}
+id! {
+    /// A call of a tool by an agent.
+    ToolCallId
+}
+id! {
+    /// An entry of the decision log.
+    DecisionId
+}
+id! {
+    /// A piece of news for one person.
+    NotificationId
+}
+id! {
     /// One version of a wiki entry.
     WikiEntryId
 }

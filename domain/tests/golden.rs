@@ -8,12 +8,20 @@ use std::path::{Path, PathBuf};
 
 use cqrs_es::{Aggregate, DomainEvent};
 use domain::agent::Agent;
+use domain::decision::DecisionEntry;
+use domain::epic::Epic;
+use domain::errand::Errand;
+use domain::mail::Mail;
+use domain::notification::Notification;
+use domain::notification_settings::NotificationSettings;
+use domain::post::Post;
 use domain::project::Project;
 use domain::pull_request::PullRequest;
 use domain::repository::Repository;
 use domain::scorecard::Scorecard;
 use domain::session::Session;
 use domain::task::Task;
+use domain::tool_call::ToolCall;
 use domain::user::User;
 use domain::wiki::WikiEntry;
 use domain::workspace::Workspace;
@@ -119,5 +127,13 @@ fn samples() -> Vec<Sample> {
         .chain(samples_of::<PullRequest>(samples::pull_request::events()))
         .chain(samples_of::<Repository>(samples::repository::events()))
         .chain(samples_of::<Scorecard>(samples::scorecard::events()))
+        .chain(samples_of::<Epic>(samples::factory::epic_events()))
+        .chain(samples_of::<Post>(samples::factory::post_events()))
+        .chain(samples_of::<Errand>(samples::factory::errand_events()))
+        .chain(samples_of::<Mail>(samples::mail::mail_events()))
+        .chain(samples_of::<ToolCall>(samples::mail::tool_call_events()))
+        .chain(samples_of::<DecisionEntry>(samples::mail::decision_events()))
+        .chain(samples_of::<Notification>(samples::mail::notification_events()))
+        .chain(samples_of::<NotificationSettings>(samples::mail::notification_settings_events()))
         .collect()
 }

@@ -7,20 +7,28 @@ use std::fmt::Debug;
 
 use cqrs_es::test::TestFramework;
 use domain::agent::Agent;
+use domain::epic::{Epic, EpicState};
+use domain::errand::{Errand, ErrandCommand};
+use domain::mail::Mail;
+use domain::notification::Notification;
+use domain::post::{Post, PostCommand, seat_claim};
 use domain::project::Project;
 use domain::pull_request::PullRequest;
 use domain::repository::Repository;
 use domain::scorecard::Scorecard;
 use domain::session::{Session, SessionCommand, active_session};
-use domain::task::{GithubIssue, Task, TaskStatus};
+use domain::task::{GithubIssue, Task, TaskState, TaskStatus};
+use domain::tool_call::ToolCall;
 use domain::wiki::{WikiCommand, WikiEntry};
 use domain::workspace::Workspace;
 use domain::{Claim, Demand, Entity, Scope};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use asked::factory::{epic_command, errand_command, post_command};
 use asked::github::{pull_request_commands, repository_command};
 use asked::ground::{agent_command, project_command, workspace_command};
+use asked::mail::{mail_command, notification_command, tool_call_command};
 use asked::scorecard::scorecard_command;
 use asked::session::session_command;
 use asked::task::task_command;
@@ -85,7 +93,9 @@ proptest! {
                 expected.insert(Scope::github_issues(live.project_id).claim(format!("id:{id}")));
                 expected.insert(Scope::github_issues(live.project_id).claim(format!("number:{number}")));
             }
-            if !live.status.is_over() {
+            let in_epic = live.factory.clone();
+            expected.extend(in_epic.as_ref().map(|it| it.worktree_name.claim()));
+            if !live.status.is_over() && !in_epic.is_some_and(|it| it.state.is_over()) {
                 expected.insert(Scope::project_tasks(live.project_id).claim(live.task_id));
                 expected.extend(live.assigned_agent_id.map(|it| Scope::agent_tasks(it).claim(live.task_id)));
             }
@@ -96,12 +106,51 @@ proptest! {
     #[test]
     fn a_tasks_status_agent_and_times_fit_together(commands in vec(task_command(), 0..16)) {
         let Task::Live(live) = run::<Task>(commands).0 else { return Ok(()) };
-        if !live.status.is_over() {
+        // A task of an epic may fail before anybody has it.
+        let failed = live.factory.as_ref().is_some_and(|it| it.state == TaskState::Failed);
+        if !live.status.is_over() && !failed {
             prop_assert_eq!(live.status == TaskStatus::Backlog, live.assigned_agent_id.is_none());
         }
         prop_assert_eq!(live.assigned_agent_id.is_some(), live.assigned_at.is_some());
         prop_assert!(live.status != TaskStatus::InProgress || live.started_at.is_some());
         prop_assert_eq!(live.status == TaskStatus::Completed, live.completed_at.is_some());
+    }
+
+    #[test]
+    fn a_task_in_an_epic_has_the_status_of_its_state(commands in vec(task_command(), 0..24)) {
+        let Task::Live(live) = run::<Task>(commands).0 else { return Ok(()) };
+        if let Some(factory) = &live.factory {
+            prop_assert_eq!(live.status, factory.state.status(live.assigned_agent_id.is_some()));
+        }
+    }
+
+    #[test]
+    fn an_epic_queues_each_task_once_and_waits_for_a_human_only_when_all_are_over(commands in vec(epic_command(), 0..24)) {
+        let (epic, held) = run::<Epic>(commands);
+        let Epic::Live(live) = epic else { return Ok(()) };
+        prop_assert_eq!(held, BTreeSet::from([live.worktree_name.claim()]));
+        let queued: BTreeSet<_> = live.queue.iter().map(|it| it.task_id).collect();
+        prop_assert_eq!(queued.len(), live.queue.len());
+        if live.state == EpicState::AwaitingHumanReview {
+            prop_assert!(live.open_tasks.is_empty() && live.merged > 0);
+        }
+    }
+
+    #[test]
+    fn a_post_holds_its_seat_until_it_is_over(commands in vec(post_command(), 0..12)) {
+        // Who is still silent is asked again, later.
+        let is_deed = |it: &PostCommand| !matches!(it, PostCommand::CheckHealth(_));
+        let (post, held) = run_deeds::<Post>(commands, is_deed);
+        let expected = post.held().map(|it| BTreeSet::from([seat_claim(it.kind, it.seat)])).unwrap_or_default();
+        prop_assert_eq!(held, expected);
+    }
+
+    #[test]
+    fn an_errand_keeps_others_away_until_it_is_over(commands in vec(errand_command(), 0..12)) {
+        let is_deed = |it: &ErrandCommand| !matches!(it, ErrandCommand::Retry(_));
+        let (errand, held) = run_deeds::<Errand>(commands, is_deed);
+        let expected = errand.under_way().map(|it| BTreeSet::from([it.work.claim()])).unwrap_or_default();
+        prop_assert_eq!(held, expected);
     }
 
     #[test]
@@ -126,6 +175,21 @@ proptest! {
     #[test]
     fn whatever_github_tells_of_a_repository_it_may_tell_again(commands in vec(repository_command(), 0..20)) {
         tell_again::<Repository>(commands);
+    }
+
+    #[test]
+    fn mails_calls_and_notifications_hold_nothing_and_are_told_once(
+        mails in vec(mail_command(), 0..10),
+        calls in vec(tool_call_command(), 0..10),
+        notifications in vec(notification_command(), 0..14),
+    ) {
+        prop_assert!(run::<Mail>(mails).1.is_empty());
+        prop_assert!(run::<ToolCall>(calls).1.is_empty());
+        let (notification, held) = run::<Notification>(notifications);
+        prop_assert!(held.is_empty());
+        if let Notification::Raised(it) = notification {
+            prop_assert!(it.pending.len() <= 2);
+        }
     }
 
     #[test]

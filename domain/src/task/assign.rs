@@ -18,7 +18,9 @@ pub struct AssignTask {
 }
 
 pub(crate) fn decide(task: &Task, command: AssignTask) -> Result<Vec<TaskEvent>, TaskError> {
-    let event = assigned(task.live()?, &command.agent, Assigner::User(command.by), command.now)?;
+    let live = task.live()?;
+    live.outside_epics()?;
+    let event = assigned(live, &command.agent, Assigner::User(command.by), command.now)?;
     Ok(event.into_iter().collect())
 }
 

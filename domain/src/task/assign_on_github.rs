@@ -19,7 +19,9 @@ pub struct AssignTaskOnGithub {
 
 /// GitHub is told of no rule: what it may not do does not happen here.
 pub(crate) fn decide(task: &Task, command: AssignTaskOnGithub) -> Result<Vec<TaskEvent>, TaskError> {
-    let event = assign::assigned(task.live()?, &command.agent, Assigner::Github(command.by), command.now);
+    let live = task.live()?;
+    let assigned = || assign::assigned(live, &command.agent, Assigner::Github(command.by), command.now);
+    let event = live.outside_epics().and_then(|()| assigned());
     Ok(event.ok().flatten().into_iter().collect())
 }
 

@@ -25,6 +25,7 @@ pub struct BlockTask {
 /// A blocked task is not blocked anew, though another blocker is named: it must go on first.
 pub(crate) fn decide(task: &Task, command: BlockTask) -> Result<Vec<TaskEvent>, TaskError> {
     let live = task.of(command.by)?;
+    live.outside_epics()?;
     if live.status == TaskStatus::Blocked {
         return Ok(vec![]);
     }

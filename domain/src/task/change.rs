@@ -43,6 +43,9 @@ pub(crate) fn decide(task: &Task, command: ChangeTask) -> Result<Vec<TaskEvent>,
         live.apply(event.clone());
         events.push(event);
     }
+    if agent.is_some() || differing(status, &live.status).is_some() {
+        live.outside_epics()?;
+    }
     if let Some(agent) = agent {
         if status == Some(TaskStatus::Backlog) {
             // Nobody has a task of the backlog.

@@ -7,7 +7,8 @@ use crate::{Claim, Demand, ProjectId, Scope};
 impl LiveTask {
     /// The claims that it holds on its project and on its agent while it is not over.
     pub(super) fn places(&self) -> Vec<Claim> {
-        if self.status.is_over() {
+        // One that failed in its epic is blocked for AgentFlow, and yet nothing more will come of it.
+        if self.status.is_over() || self.factory.as_ref().is_some_and(|it| it.state.is_over()) {
             return vec![];
         }
         let agent = self.assigned_agent_id.map(|agent| Scope::agent_tasks(agent).claim(self.task_id));
@@ -35,6 +36,12 @@ pub(super) fn linked(event: &TaskEvent) -> Vec<Demand<TaskError>> {
     issue.claims(*project_id).map(take).into()
 }
 
+/// A worktree is one epic's or one task's for ever.
+pub(super) fn worktree(event: &TaskEvent) -> Option<Demand<TaskError>> {
+    let TaskEvent::TaskAddedToEpic { worktree_name, .. } = event else { return None };
+    Some(Demand::Take { claim: worktree_name.claim(), or: TaskError::WorktreeTaken(worktree_name.clone()) })
+}
+
 /// What an agent does under a session counts only while it has that session.
 pub(super) fn leased(event: &TaskEvent) -> Option<Demand<TaskError>> {
     match event {
@@ -49,6 +56,15 @@ pub(super) fn leased(event: &TaskEvent) -> Option<Demand<TaskError>> {
         | TaskEvent::TaskAssigned { .. }
         | TaskEvent::TaskReturned { .. }
         | TaskEvent::TaskPaused { .. }
-        | TaskEvent::TaskCancelled { .. } => None,
+        | TaskEvent::TaskCancelled { .. }
+        | TaskEvent::TaskAddedToEpic { .. }
+        | TaskEvent::TaskSubmitted { .. }
+        | TaskEvent::TaskChangesRequested { .. }
+        | TaskEvent::TaskRebaseRequested { .. }
+        | TaskEvent::TaskRebased { .. }
+        | TaskEvent::TaskApproved { .. }
+        | TaskEvent::TaskHandedOver { .. }
+        | TaskEvent::TaskReset { .. }
+        | TaskEvent::TaskFailed { .. } => None,
     }
 }

@@ -21,6 +21,7 @@ pub struct CompleteTask {
 
 pub(crate) fn decide(task: &Task, command: CompleteTask) -> Result<Vec<TaskEvent>, TaskError> {
     let live = task.of(command.by)?;
+    live.outside_epics()?;
     if live.status == TaskStatus::Completed {
         return Ok(vec![]);
     }

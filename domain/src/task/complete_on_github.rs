@@ -15,7 +15,8 @@ pub struct CompleteTaskOnGithub {
 
 pub(crate) fn decide(task: &Task, command: CompleteTaskOnGithub) -> Result<Vec<TaskEvent>, TaskError> {
     let live = task.live()?;
-    if !live.status.may_become(TaskStatus::Completed) {
+    // What is in an epic is completed by its merge there.
+    if !live.status.may_become(TaskStatus::Completed) || live.factory.is_some() {
         return Ok(vec![]);
     }
     Ok(vec![complete::completed(live, command.cause, None, vec![], command.now)])
@@ -35,9 +36,10 @@ mod tests {
     #[test]
     fn a_merged_pull_request_or_a_closed_issue_completes_a_task_that_is_not_over() {
         let all = [created(), assigned(), started(), blocked()];
-        for (length, cause) in (1..=4).zip([CompletionCause::IssueClosed, merged().cause].repeat(2)) {
+        for (length, cause) in (1..=4).zip([CompletionCause::IssueClosed, merged().cause].into_iter().cycle()) {
             let task: Task = after(&all[..length]);
-            let events = decide(&task, CompleteTaskOnGithub { cause, now: at(9) }).expect("a completion");
+            let events =
+                decide(&task, CompleteTaskOnGithub { cause: cause.clone(), now: at(9) }).expect("a completion");
             assert!(matches!(&events[..], [TaskEvent::TaskCompleted { cause: of, .. }] if *of == cause));
         }
     }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Assigner, GithubIssue, Priority, TaskError, TaskEvent, TaskStatus};
+use super::{Assigner, FactoryTask, GithubIssue, Priority, TaskError, TaskEvent, TaskState, TaskStatus};
 use crate::difference::assign;
 use crate::{AgentId, ProjectId, Settings, TaskId, WorkspaceId};
 
@@ -42,6 +42,9 @@ pub struct LiveTask {
     pub started_at: Option<DateTime<Utc>>,
     /// When it was done.
     pub completed_at: Option<DateTime<Utc>>,
+    /// What it is within its epic, if it is part of one.
+    #[serde(default)]
+    pub factory: Option<FactoryTask>,
 }
 
 impl LiveTask {
@@ -85,6 +88,7 @@ impl LiveTask {
             }
             TaskEvent::TaskStarted { started_at, .. } => {
                 self.status = TaskStatus::InProgress;
+                self.enter(TaskState::InProgress);
                 self.started_at = self.started_at.or(Some(started_at));
             }
             TaskEvent::TaskPaused { .. } => self.status = TaskStatus::Assigned,
@@ -92,8 +96,72 @@ impl LiveTask {
             TaskEvent::TaskCompleted { completed_at, .. } => {
                 self.status = TaskStatus::Completed;
                 self.completed_at = Some(completed_at);
+                self.enter(TaskState::Completed);
+                self.wait_since(None);
             }
             TaskEvent::TaskCancelled { .. } => self.status = TaskStatus::Cancelled,
+            TaskEvent::TaskAddedToEpic { epic_id, worktree_name, added_at: _ } => {
+                let (state, attempts) = (TaskState::Pending, 0);
+                let (pr_url, head, submitted_at) = (None, None, None);
+                self.factory =
+                    Some(FactoryTask { epic_id, worktree_name, state, attempts, pr_url, head, submitted_at });
+            }
+            TaskEvent::TaskSubmitted { pr_url, head, submitted_at, .. } => {
+                self.enter(TaskState::PendingReview);
+                self.wait_since(Some(submitted_at));
+                if let Some(factory) = &mut self.factory {
+                    (factory.pr_url, factory.head) = (Some(pr_url), head);
+                }
+            }
+            TaskEvent::TaskChangesRequested { .. } => {
+                self.enter(TaskState::InProgress);
+                self.wait_since(None);
+            }
+            TaskEvent::TaskRebaseRequested { .. } => {
+                self.enter(TaskState::NeedsRebase);
+                self.wait_since(None);
+            }
+            TaskEvent::TaskRebased { head, rebased_at, .. } => {
+                self.enter(TaskState::PendingReview);
+                self.wait_since(Some(rebased_at));
+                if let Some(factory) = &mut self.factory {
+                    factory.head = head;
+                }
+            }
+            TaskEvent::TaskApproved { .. } => self.enter(TaskState::Approved),
+            TaskEvent::TaskHandedOver { to_agent_id, attempts, handed_over_at, .. } => {
+                self.assigned_agent_id = Some(to_agent_id);
+                self.assigned_at = Some(handed_over_at);
+                let Some(factory) = &mut self.factory else { return };
+                factory.attempts = attempts;
+                if let TaskState::Pending | TaskState::InProgress = factory.state {
+                    self.started_at = self.started_at.or(Some(handed_over_at));
+                    self.enter(TaskState::InProgress);
+                }
+            }
+            TaskEvent::TaskReset { .. } => {
+                (self.assigned_agent_id, self.assigned_by, self.assigned_at) = (None, None, None);
+                self.started_at = None;
+                self.enter(TaskState::Pending);
+                self.wait_since(None);
+                if let Some(factory) = &mut self.factory {
+                    factory.attempts = 0;
+                }
+            }
+            TaskEvent::TaskFailed { attempts, .. } => {
+                self.enter(TaskState::Failed);
+                self.wait_since(None);
+                if let Some(factory) = &mut self.factory {
+                    factory.attempts = attempts;
+                }
+            }
+        }
+    }
+
+    /// Since when it waits for review.
+    fn wait_since(&mut self, submitted_at: Option<DateTime<Utc>>) {
+        if let Some(factory) = &mut self.factory {
+            factory.submitted_at = submitted_at;
         }
     }
 }

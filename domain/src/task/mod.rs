@@ -11,6 +11,7 @@ mod create;
 mod event;
 #[cfg(test)]
 mod examples;
+mod factory;
 mod live;
 mod priority;
 mod start;
@@ -28,6 +29,10 @@ pub use complete::CompleteTask;
 pub use complete_on_github::CompleteTaskOnGithub;
 pub use create::CreateTask;
 pub use event::TaskEvent;
+pub use factory::{
+    AddTaskToEpic, ApproveTask, AssignWorker, FactoryCommand, FactoryTask, FailTask, HandOverTask, MOST_ATTEMPTS,
+    MergeTask, RebaseTask, RequestTaskChanges, RequestTaskRebase, ResetTask, StartFactoryTask, SubmitTask, TaskState,
+};
 pub use live::LiveTask;
 pub use priority::Priority;
 pub use start::StartTask;
@@ -35,7 +40,7 @@ pub use status::TaskStatus;
 
 use crate::agent::AgentStatus;
 use crate::github::Login;
-use crate::{AgentId, Demand, Entity, SessionId, UserId, WorkspaceId};
+use crate::{AgentId, Demand, Entity, EpicId, SessionId, UserId, WorkspaceId, WorktreeName};
 
 /// The life of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -64,10 +69,12 @@ pub enum Assigner {
     User(UserId),
     /// Whoever did it on GitHub.
     Github(Login),
+    /// The supervisor of the task's epic.
+    Agent(AgentId),
 }
 
 /// What says that a task is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompletionCause {
     /// Its agent.
@@ -80,6 +87,11 @@ pub enum CompletionCause {
     PullRequestMerged {
         /// Which one.
         number: i64,
+    },
+    /// It was merged into its epic's branch.
+    MergedIntoEpic {
+        /// The commit that did it.
+        merge_commit: String,
     },
 }
 
@@ -102,6 +114,8 @@ pub enum TaskCommand {
     AssignOnGithub(AssignTaskOnGithub),
     /// See [`CompleteTaskOnGithub`].
     CompleteOnGithub(CompleteTaskOnGithub),
+    /// What only an epic's agents ask of it.
+    Factory(FactoryCommand),
 }
 
 /// Why a command on a task is refused.
@@ -136,6 +150,29 @@ pub enum TaskError {
     /// The session that the command was given under is not the agent's active one.
     #[error("session {0} is over")]
     SessionOver(SessionId),
+    /// Only its epic's agents move it.
+    #[error("the task is part of epic {0}, whose agents move it")]
+    InEpic(EpicId),
+    /// Only a task of an epic can be moved like this.
+    #[error("the task is part of no epic")]
+    NotInEpic,
+    /// A task of an epic does not go from there to there.
+    #[error("a task that is {from} cannot become {to}")]
+    InvalidFactoryTransition {
+        /// Where it is.
+        from: TaskState,
+        /// Where it was to go.
+        to: TaskState,
+    },
+    /// It has a worker.
+    #[error("agent {0} works on the task")]
+    HasWorker(AgentId),
+    /// The pull request that was reviewed is not the one that the task has.
+    #[error("the task's pull request is {}", .0.as_deref().unwrap_or("not there yet"))]
+    OtherPullRequest(Option<String>),
+    /// Another epic or task has this worktree.
+    #[error("the worktree {0} is taken")]
+    WorktreeTaken(WorktreeName),
 }
 
 impl Task {
@@ -163,6 +200,7 @@ impl Task {
             TaskCommand::Complete(it) => complete::decide(self, it),
             TaskCommand::AssignOnGithub(it) => assign_on_github::decide(self, it),
             TaskCommand::CompleteOnGithub(it) => complete_on_github::decide(self, it),
+            TaskCommand::Factory(it) => factory::decide(self, it),
         }
     }
 }
@@ -216,6 +254,7 @@ impl Aggregate for Task {
                     assigned_at: None,
                     started_at: None,
                     completed_at: None,
+                    factory: None,
                 }));
             }
             (Self::Live(live), event) => live.apply(event),
@@ -238,6 +277,7 @@ impl Entity for Task {
         // Their keys are the task's own id, so no other stream can hold them.
         let taken = wanted.iter().filter(|claim| !held.contains(claim)).cloned();
         let taken = taken.map(|claim| Demand::Take { claim, or: TaskError::AlreadyExists });
-        claims::linked(event).into_iter().chain(claims::leased(event)).chain(released).chain(taken).collect()
+        let begun = claims::linked(event).into_iter().chain(claims::worktree(event));
+        begun.chain(claims::leased(event)).chain(released).chain(taken).collect()
     }
 }

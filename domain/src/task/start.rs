@@ -18,6 +18,7 @@ pub struct StartTask {
 
 pub(crate) fn decide(task: &Task, command: StartTask) -> Result<Vec<TaskEvent>, TaskError> {
     let live = task.of(command.by)?;
+    live.outside_epics()?;
     if live.status == TaskStatus::InProgress {
         return Ok(vec![]);
     }

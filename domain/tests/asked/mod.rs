@@ -1,7 +1,9 @@
 //! What may be asked of each aggregate, at random: few ids and few words, so that requests meet.
 
+pub(crate) mod factory;
 pub(crate) mod github;
 pub(crate) mod ground;
+pub(crate) mod mail;
 pub(crate) mod scorecard;
 pub(crate) mod session;
 pub(crate) mod task;

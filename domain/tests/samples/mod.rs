@@ -1,6 +1,8 @@
 //! One event of every type, with every field filled in.
 
+pub(crate) mod factory;
 pub(crate) mod ground;
+pub(crate) mod mail;
 pub(crate) mod pull_request;
 pub(crate) mod repository;
 pub(crate) mod scorecard;

@@ -1,8 +1,9 @@
 //! Tasks.
 
 use domain::Severity;
+use domain::WorktreeName;
 use domain::github::Login;
-use domain::task::{Assigner, CompletionCause, GithubIssue, Priority, TaskEvent};
+use domain::task::{Assigner, CompletionCause, GithubIssue, Priority, TaskEvent, TaskState};
 
 use super::{id, noon, settings, text};
 
@@ -63,6 +64,36 @@ pub(crate) fn events() -> Vec<TaskEvent> {
             duration_minutes: 60,
             completed_at: noon(),
         },
-        TaskEvent::TaskCancelled { agent_id, title, cancelled_at: noon() },
+        TaskEvent::TaskCancelled { agent_id, title: title.clone(), cancelled_at: noon() },
+        TaskEvent::TaskAddedToEpic {
+            epic_id: id(20),
+            worktree_name: WorktreeName::of_task(id(11), &title),
+            added_at: noon(),
+        },
+        TaskEvent::TaskSubmitted {
+            agent_id: id(4),
+            pr_url: text("local://main/pull/7"),
+            pr_title: text("A basket"),
+            pr_description: text("It rolls"),
+            head: Some(text("0a1b2c")),
+            submitted_at: noon(),
+        },
+        TaskEvent::TaskChangesRequested { by: id(4), feedback: text("More wheels"), requested_at: noon() },
+        TaskEvent::TaskRebaseRequested { merged_task_id: Some(id(11)), requested_at: noon() },
+        TaskEvent::TaskRebased { agent_id: id(4), head: Some(text("0a1b2d")), rebased_at: noon() },
+        TaskEvent::TaskApproved { by: id(4), pr_url: text("local://main/pull/7"), approved_at: noon() },
+        TaskEvent::TaskHandedOver {
+            from_agent_id: Some(id(5)),
+            to_agent_id: id(4),
+            attempts: 2,
+            handed_over_at: noon(),
+        },
+        TaskEvent::TaskReset { from: TaskState::NeedsRebase, previous_agent_id: agent_id, reset_at: noon() },
+        TaskEvent::TaskFailed {
+            reason: text("Its rebase conflicts"),
+            conflict_files: vec![text("src/cart.rs")],
+            attempts: 1,
+            failed_at: noon(),
+        },
     ]
 }

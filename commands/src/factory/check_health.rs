@@ -1,0 +1,78 @@
+//! Looks after an agent: asks it, reports it, or declares it dead and puts a successor in its place.
+
+use chrono::{DateTime, Utc};
+use domain::AgentId;
+use domain::epic::{Epic, EpicState};
+use domain::post::{self, AgentKind, HealthRules, LivePost, Post, PostCommand, PostEvent, PostState, Profiles};
+
+use super::letters;
+use super::recover::{self, Verdict};
+use crate::{Decision, Desk, Stop};
+
+/// One look at an agent, with everything that follows from it in one commit.
+#[derive(Debug, Clone)]
+pub struct CheckHealth {
+    /// Which agent.
+    pub agent_id: AgentId,
+    /// When it was last heard of.
+    pub last_heartbeat: DateTime<Utc>,
+    /// Whether its process lives; not known of agents that started themselves.
+    pub process_alive: Option<bool>,
+    /// When its process last said something on its terminal.
+    pub last_output_at: Option<DateTime<Utc>>,
+    /// When it is silent for too long.
+    pub rules: HealthRules,
+    /// How the node runs agents.
+    pub profiles: Profiles,
+}
+
+impl Decision for CheckHealth {
+    type Outcome = Verdict;
+
+    fn name(&self) -> &'static str {
+        "factory.checkHealth"
+    }
+
+    async fn decide(&self, desk: &mut Desk<'_>) -> Result<Verdict, Stop> {
+        let post = desk.load::<Post>(self.agent_id.0).await?.state.live()?.clone();
+        if post.state != PostState::InProgress || rests(desk, &post).await? {
+            return Ok(Verdict::Healthy);
+        }
+        let check = post::CheckHealth {
+            last_heartbeat: self.last_heartbeat,
+            process_alive: self.process_alive,
+            last_output_at: self.last_output_at,
+            rules: self.rules,
+            now: desk.now(),
+        };
+        let mut verdict = Verdict::Healthy;
+        for event in desk.run::<Post>(self.agent_id.0, PostCommand::CheckHealth(check)).await? {
+            verdict = match event {
+                PostEvent::AgentHealthChecked { checks_missed: 1, .. } => {
+                    letters::health_check(desk, &post).await?;
+                    Verdict::Asked
+                }
+                PostEvent::AgentHealthChecked { .. } => Verdict::Asked,
+                PostEvent::AgentReportedSilent { .. } => {
+                    letters::silent(desk, &post).await?;
+                    Verdict::Reported
+                }
+                PostEvent::AgentDeclaredDead { evidence, .. } => {
+                    recover::recover(desk, &post, &evidence, &self.profiles).await?
+                }
+                // A check does none of these.
+                PostEvent::AgentPosted { .. } | PostEvent::AgentRelieved { .. } | PostEvent::AgentDischarged { .. } => {
+                    verdict
+                }
+            };
+        }
+        Ok(verdict)
+    }
+}
+
+/// Whether nothing is expected of an agent: a supervisor waits while a human reviews its epic, however long that takes.
+async fn rests(desk: &mut Desk<'_>, post: &LivePost) -> Result<bool, Stop> {
+    let (AgentKind::Supervisor, Some(epic_id)) = (post.kind, post.epic_id) else { return Ok(false) };
+    let epic = desk.load::<Epic>(epic_id.0).await?;
+    Ok(epic.state.live()?.state == EpicState::AwaitingHumanReview)
+}

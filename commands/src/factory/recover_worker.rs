@@ -1,0 +1,56 @@
+//! A dead worker: its successor goes on with its task, until the fifth death fails the task.
+
+use domain::errand::Work;
+use domain::post::{Evidence, LivePost, Profiles};
+use domain::task::{FactoryCommand, FailTask, HandOverTask, MOST_ATTEMPTS, Task, TaskCommand, TaskError};
+use serde_json::json;
+
+use super::recover::{DEAD, Verdict, found};
+use super::{errands, fail_epic, letters, staff};
+use crate::{Desk, Stop};
+
+pub(super) async fn recover(
+    desk: &mut Desk<'_>,
+    post: &LivePost,
+    evidence: &Evidence,
+    profiles: &Profiles,
+) -> Result<Verdict, Stop> {
+    let task_id = post.task_id.ok_or(TaskError::NotInEpic)?;
+    let task = super::task(desk, task_id).await?;
+    let factory = task.in_epic()?.clone();
+    let epic = super::epic(desk, factory.epic_id).await?;
+    if task.assigned_agent_id != Some(post.agent_id) || factory.state.is_over() {
+        // Nothing is left for a successor to do.
+        staff::relieve(desk, post.agent_id, DEAD, None).await?;
+        return Ok(Verdict::GivenUp);
+    }
+    let now = desk.now();
+    let attempts = factory.attempts + 1;
+    let mut note = found(evidence, "recreate");
+    if attempts >= MOST_ATTEMPTS {
+        errands::call_off(desk, Work::on_task(task_id), "the task failed", |_| true).await?;
+        let reason = format!("Its worker died {attempts} times");
+        let fail = FailTask { reason, conflict_files: vec![], after_death: true, now };
+        desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::Fail(fail))).await?;
+        fail_epic::end_failed(desk, epic.epic_id, task_id).await?;
+        staff::relieve(desk, post.agent_id, DEAD, None).await?;
+        letters::task_given_up(desk, &task).await?;
+        note = found(evidence, "Task marked as failed due to repeated crashes");
+        note["taskId"] = json!(task_id);
+        note["attempts"] = json!(attempts);
+        letters::note(desk, post, "worker_crash_detected", note).await?;
+        return Ok(Verdict::GivenUp);
+    }
+    // What the dead one asked for, its successor may ask for again; a merge goes on without either.
+    let is_workers = |work: &Work| matches!(work, Work::OpenPullRequest { .. } | Work::Rebase { .. });
+    errands::call_off(desk, Work::on_task(task_id), "its worker died", is_workers).await?;
+    let successor = staff::succeed(desk, post, epic.supervisor_id, profiles).await?.agent_id;
+    let hand_over = HandOverTask { to: successor, after_death: true, now };
+    desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::HandOver(hand_over))).await?;
+    staff::relieve(desk, post.agent_id, DEAD, Some(successor)).await?;
+    note["taskId"] = json!(task_id);
+    note["attempts"] = json!(attempts);
+    note["decision"] = json!(format!("Worker crashed and recreated (attempt {attempts}/{MOST_ATTEMPTS})"));
+    letters::note(desk, post, "worker_crash_detected", note).await?;
+    Ok(Verdict::Recovered { successor })
+}

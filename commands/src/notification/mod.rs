@@ -1,0 +1,13 @@
+//! Commands on notifications: raised for the owner of a workspace, as the owner prefers.
+
+mod change_settings;
+mod news;
+mod raise;
+mod report;
+mod take;
+
+pub use change_settings::{ChangeSettings, PreferenceChanges};
+pub use news::News;
+pub use raise::RaiseNotification;
+pub use report::ReportDelivery;
+pub use take::TakeNotification;

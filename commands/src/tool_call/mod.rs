@@ -1,0 +1,9 @@
+//! Commands on tool calls: recorded before they do anything, and again when something came of them.
+
+mod call;
+mod fail;
+mod succeed;
+
+pub use call::CallTool;
+pub use fail::FailTool;
+pub use succeed::SucceedTool;
