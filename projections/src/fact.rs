@@ -2,12 +2,20 @@
 
 use chrono::{DateTime, Utc};
 use domain::agent::AgentEvent;
+use domain::decision::DecisionEvent;
+use domain::epic::EpicEvent;
+use domain::errand::ErrandEvent;
+use domain::mail::MailEvent;
+use domain::notification::NotificationEvent;
+use domain::notification_settings::NotificationSettingsEvent;
+use domain::post::PostEvent;
 use domain::project::ProjectEvent;
 use domain::pull_request::PullRequestEvent;
 use domain::repository::RepositoryEvent;
 use domain::scorecard::ScorecardEvent;
 use domain::session::SessionEvent;
 use domain::task::TaskEvent;
+use domain::tool_call::ToolCallEvent;
 use domain::user::UserEvent;
 use domain::wiki::WikiEvent;
 use domain::workspace::WorkspaceEvent;
@@ -36,6 +44,23 @@ pub const SCORECARD: &str = ScorecardEvent::KINDS[0].aggregate;
 pub const PULL_REQUEST: &str = PullRequestEvent::KINDS[0].aggregate;
 /// The kind of stream that repositories have; its id is the project's.
 pub const REPOSITORY: &str = RepositoryEvent::KINDS[0].aggregate;
+
+/// The kind of stream that epics have.
+pub const EPIC: &str = EpicEvent::KINDS[0].aggregate;
+/// The kind of stream that posts in the factory have; its id is the agent's.
+pub const POST: &str = PostEvent::KINDS[0].aggregate;
+/// The kind of stream that errands have.
+pub const ERRAND: &str = ErrandEvent::KINDS[0].aggregate;
+/// The kind of stream that mails have.
+pub const MAIL: &str = MailEvent::KINDS[0].aggregate;
+/// The kind of stream that tool calls have.
+pub const TOOL_CALL: &str = ToolCallEvent::KINDS[0].aggregate;
+/// The kind of stream that entries of the decision log have.
+pub const DECISION: &str = DecisionEvent::KINDS[0].aggregate;
+/// The kind of stream that notifications have.
+pub const NOTIFICATION: &str = NotificationEvent::KINDS[0].aggregate;
+/// The kind of stream that settings for notifications have; its id is the user's.
+pub const NOTIFICATION_SETTINGS: &str = NotificationSettingsEvent::KINDS[0].aggregate;
 
 /// One stored event, decoded.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,6 +110,22 @@ pub enum FactOf {
     PullRequest(PullRequestEvent),
     /// In a repository.
     Repository(RepositoryEvent),
+    /// To an epic.
+    Epic(EpicEvent),
+    /// To an agent at its post.
+    Post(PostEvent),
+    /// To an errand.
+    Errand(ErrandEvent),
+    /// To a mail.
+    Mail(MailEvent),
+    /// To a tool call.
+    ToolCall(ToolCallEvent),
+    /// To an entry of the decision log.
+    Decision(DecisionEvent),
+    /// To a notification.
+    Notification(NotificationEvent),
+    /// To a person's settings for notifications.
+    NotificationSettings(NotificationSettingsEvent),
 }
 
 /// Who caused an event, and in what connection.
@@ -218,6 +259,14 @@ fn decode(stored: &StoredEvent) -> Result<(FactOf, Metadata, Uuid), String> {
         SCORECARD => FactOf::Scorecard(domain::decode(name, version, payload).map_err(explain)?),
         PULL_REQUEST => FactOf::PullRequest(domain::decode(name, version, payload).map_err(explain)?),
         REPOSITORY => FactOf::Repository(domain::decode(name, version, payload).map_err(explain)?),
+        EPIC => FactOf::Epic(domain::decode(name, version, payload).map_err(explain)?),
+        POST => FactOf::Post(domain::decode(name, version, payload).map_err(explain)?),
+        ERRAND => FactOf::Errand(domain::decode(name, version, payload).map_err(explain)?),
+        MAIL => FactOf::Mail(domain::decode(name, version, payload).map_err(explain)?),
+        TOOL_CALL => FactOf::ToolCall(domain::decode(name, version, payload).map_err(explain)?),
+        DECISION => FactOf::Decision(domain::decode(name, version, payload).map_err(explain)?),
+        NOTIFICATION => FactOf::Notification(domain::decode(name, version, payload).map_err(explain)?),
+        NOTIFICATION_SETTINGS => FactOf::NotificationSettings(domain::decode(name, version, payload).map_err(explain)?),
         unknown => return Err(format!("this muster knows no streams of the kind {unknown}")),
     };
     let metadata = serde_json::from_str(&stored.metadata).map_err(|e| format!("its metadata cannot be read: {e}"))?;

@@ -39,8 +39,14 @@ pub mod agent_profile;
 pub mod agents;
 pub mod auditor;
 pub mod backtest;
+pub mod decisions;
+pub mod epics;
+pub mod errands;
+pub mod floor;
 pub mod history;
 pub mod lineage;
+pub mod mail;
+pub mod notifications;
 pub mod offline;
 pub mod parking;
 pub mod past;
@@ -58,6 +64,8 @@ use std::sync::Arc;
 pub use engine::{Engine, Settings};
 pub use fact::{AGENT, PROJECT, PULL_REQUEST, REPOSITORY, SCORECARD, SESSION, TASK, USER, WIKI, WORKSPACE};
 pub use fact::{ActorType, Fact, FactOf, FactsError, Metadata, Poison, facts_of};
+pub use fact::{DECISION, MAIL, NOTIFICATION, NOTIFICATION_SETTINGS, TOOL_CALL};
+pub use fact::{EPIC, ERRAND, POST};
 pub use fold::fold_stream;
 pub use projection::{FoldError, Projection, Reads};
 pub use rows::{Key, KeyPart, Record, RowKey, Rows};
@@ -75,6 +83,12 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(sessions::Sessions),
         Arc::new(tasks::Tasks),
         Arc::new(wiki::Wiki),
+        Arc::new(epics::Epics),
+        Arc::new(floor::Floor),
+        Arc::new(errands::Errands),
+        Arc::new(mail::Mail),
+        Arc::new(decisions::Decisions),
+        Arc::new(notifications::Notifications),
         Arc::new(timeline::Timeline),
         Arc::new(lineage::Lineage),
     ]
@@ -84,10 +98,13 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use domain::mail::Addressee;
+
     use super::*;
     use crate::examples::{
-        agent_created, facts, problem_reported, project_created, session_started, task_created, wiki_proposed,
-        workspace_created,
+        agent_created, agent_posted, epic_created, errand_ordered, facts, mail_sent, notification_raised,
+        notification_settings_changed, problem_reported, project_created, session_started, task_created, tool_called,
+        wiki_proposed, workspace_created,
     };
 
     #[test]
@@ -108,6 +125,13 @@ mod tests {
             wiki_proposed(),
             session_started(),
             problem_reported(),
+            epic_created(),
+            agent_posted(),
+            errand_ordered(),
+            mail_sent(Addressee::Human),
+            tool_called(),
+            notification_raised(),
+            notification_settings_changed(),
         ];
         let facts = facts(created.into_iter().chain(score_facts::examples::measured()));
         for projection in all() {

@@ -1,15 +1,16 @@
 //! Tasks as people and agents see them, and as an agent pulls them when it starts work.
 
+mod follow;
+
 use chrono::{DateTime, Utc};
-use domain::task::{Assigner, Priority, TaskEvent, TaskStatus};
-use domain::{AgentId, ProjectId, Settings, TaskId, WorkspaceId};
+use domain::task::{Assigner, Priority, TaskState, TaskStatus};
+use domain::{AgentId, EpicId, ProjectId, Settings, TaskId, WorkspaceId, WorktreeName};
 use serde::{Deserialize, Serialize};
 use store::StoreError;
 use store::sql::{Database, Holds, Query, Table, Value};
 
 use crate::fact::TASK;
 use crate::query::{Conditions, first, page, records};
-use crate::rows::assign;
 use crate::{Describe, Fact, FactOf, FoldError, Key, Poison, Projection, Reads, Record, RowKey, Rows, fold};
 
 /// The projection's name.
@@ -53,10 +54,35 @@ pub struct TaskView {
     pub completed_at: Option<DateTime<Utc>>,
     /// What else its maker noted.
     pub metadata: Settings,
+    /// What it is within its epic, if it is part of one.
+    #[serde(flatten)]
+    pub factory: Option<InEpic>,
     /// Since when it exists.
     pub created_at: DateTime<Utc>,
     /// When it last changed.
     pub updated_at: DateTime<Utc>,
+}
+
+/// What a task is within its epic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InEpic {
+    /// Which epic.
+    pub epic_id: EpicId,
+    /// The branch and worktree that it is done in.
+    pub worktree_name: WorktreeName,
+    /// How far it has come there.
+    pub state: TaskState,
+    /// How often a worker of it has died.
+    pub attempts: u32,
+    /// Where its pull request is.
+    pub pr_url: Option<String>,
+    /// Since when it waits for review, while it does.
+    pub submitted_at: Option<DateTime<Utc>>,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+    /// The files that a rebase could not join.
+    pub conflict_files: Vec<String>,
 }
 
 /// Which tasks to list.
@@ -70,6 +96,15 @@ pub struct Filter {
     pub priority: Option<Priority>,
     /// Only those that one agent has.
     pub assigned_agent: Option<AgentId>,
+}
+
+/// Which tasks of an epic to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EpicFilter {
+    /// Of this epic.
+    pub epic: EpicId,
+    /// Only those in one state.
+    pub state: Option<TaskState>,
 }
 
 /// A task.
@@ -86,6 +121,27 @@ pub async fn list(views: &Database, filter: &Filter, limit: i64, offset: i64) ->
         .and("assigned_agent_id =", filter.assigned_agent.map(|it| it.0));
     let query = conditions.query("select doc from tasks", "order by created_at desc, id desc");
     records(views, page(query, limit, offset)).await
+}
+
+/// The tasks of an epic, in the order in which they were added.
+pub async fn of_epic(
+    views: &Database,
+    filter: &EpicFilter,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<TaskView>, StoreError> {
+    let query = of(filter).query("select doc from tasks", "order by created_at, id");
+    records(views, page(query, limit, offset)).await
+}
+
+/// How many such tasks an epic has.
+pub async fn count_of_epic(views: &Database, filter: &EpicFilter) -> Result<i64, StoreError> {
+    let counted = views.first(of(filter).query("select count(*) from tasks", "")).await?;
+    counted.map_or(Ok(0), |row| row.int(0))
+}
+
+fn of(filter: &EpicFilter) -> Conditions {
+    Conditions::default().and("epic_id =", Some(filter.epic.0)).and("state =", filter.state.map(|it| it.to_string()))
 }
 
 /// What an agent has to do in a project: what comes first, then what is due first, then what was there first.
@@ -119,7 +175,7 @@ impl Projection for Tasks {
     }
 
     fn version(&self) -> i64 {
-        1
+        2
     }
 
     fn reads(&self) -> Reads {
@@ -136,7 +192,10 @@ impl Projection for Tasks {
             .required("created_at", Holds::Int)
             .required("due", Holds::Int)
             .optional("open_for", Holds::Text)
+            .optional("epic_id", Holds::Text)
+            .optional("state", Holds::Text)
             .index(&["project_id", "created_at", "id"])
+            .index(&["epic_id", "created_at", "id"])
             // What an agent pulls is read in the order of this index, however much is done already.
             .index(&["open_for", "project_id", "priority", "due", "created_at", "id"]);
         vec![table.finish()]
@@ -148,121 +207,11 @@ impl Projection for Tasks {
 
     fn apply(&self, fact: &Fact, rows: &mut Rows) -> Result<(), FoldError> {
         let FactOf::Task(event) = &fact.of else { return Ok(()) };
-        match created(event) {
+        match follow::created(event) {
             Some(task) => rows.put(task),
             None => rows.update(fact.subject, |row: &mut TaskView| row.follow(event.clone()))?,
         }
         Ok(())
-    }
-}
-
-fn created(event: &TaskEvent) -> Option<TaskView> {
-    let TaskEvent::TaskCreated {
-        task_id,
-        workspace_id,
-        project_id,
-        github_issue,
-        title,
-        description,
-        priority,
-        deadline,
-        success_criteria,
-        metadata,
-        created_at,
-    } = event.clone()
-    else {
-        return None;
-    };
-    Some(TaskView {
-        id: task_id,
-        workspace_id,
-        project_id,
-        github_issue_id: github_issue.map(|it| it.id),
-        github_issue_number: github_issue.map(|it| it.number),
-        assigned_agent_id: None,
-        assigned_at: None,
-        assigned_by: None,
-        status: TaskStatus::Backlog,
-        priority,
-        title,
-        description,
-        deadline,
-        success_criteria,
-        started_at: None,
-        completed_at: None,
-        metadata,
-        created_at,
-        updated_at: created_at,
-    })
-}
-
-impl TaskView {
-    /// Whether its agent has still to do with it.
-    fn is_open(&self) -> bool {
-        match self.status {
-            TaskStatus::Assigned | TaskStatus::InProgress | TaskStatus::Blocked => true,
-            TaskStatus::Backlog | TaskStatus::Completed | TaskStatus::Cancelled => false,
-        }
-    }
-
-    fn follow(&mut self, event: TaskEvent) {
-        self.updated_at = match event {
-            TaskEvent::TaskCreated { created_at, .. } => created_at,
-            TaskEvent::TaskDetailsChanged {
-                title,
-                description,
-                priority,
-                deadline,
-                success_criteria,
-                metadata,
-                changed_at,
-            } => {
-                assign(&mut self.title, title);
-                assign(&mut self.description, description.map(Some));
-                assign(&mut self.priority, priority);
-                assign(&mut self.deadline, deadline.map(Some));
-                assign(&mut self.success_criteria, success_criteria);
-                assign(&mut self.metadata, metadata);
-                changed_at
-            }
-            TaskEvent::TaskAssigned { agent_id, assigned_by, assigned_at, .. } => {
-                self.assigned_agent_id = Some(agent_id);
-                self.assigned_by = Some(assigned_by);
-                self.assigned_at = Some(assigned_at);
-                if self.status == TaskStatus::Backlog {
-                    self.status = TaskStatus::Assigned;
-                }
-                assigned_at
-            }
-            TaskEvent::TaskReturned { returned_at, .. } => {
-                self.status = TaskStatus::Backlog;
-                (self.assigned_agent_id, self.assigned_by, self.assigned_at) = (None, None, None);
-                self.started_at = None;
-                returned_at
-            }
-            TaskEvent::TaskStarted { started_at, .. } => {
-                self.status = TaskStatus::InProgress;
-                self.started_at = self.started_at.or(Some(started_at));
-                started_at
-            }
-            TaskEvent::TaskPaused { paused_at, .. } => {
-                self.status = TaskStatus::Assigned;
-                paused_at
-            }
-            TaskEvent::TaskBlocked { blocked_at, .. } => {
-                self.status = TaskStatus::Blocked;
-                blocked_at
-            }
-            TaskEvent::TaskCompleted { completed_at, .. } => {
-                self.status = TaskStatus::Completed;
-                self.completed_at = Some(completed_at);
-                completed_at
-            }
-            TaskEvent::TaskCancelled { cancelled_at, .. } => {
-                self.status = TaskStatus::Cancelled;
-                cancelled_at
-            }
-        };
     }
 }
 
@@ -283,12 +232,16 @@ impl Record for TaskView {
             // What has no deadline comes after everything that has one.
             self.deadline.map_or(i64::MAX, |it| it.timestamp_micros()).into(),
             self.assigned_agent_id.filter(|_| self.is_open()).map(|it| it.0).into(),
+            self.factory.as_ref().map(|it| it.epic_id.0).into(),
+            self.factory.as_ref().map(|it| it.state.to_string()).into(),
         ]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::task::TaskEvent;
+
     use super::*;
     use crate::examples::{AGENT_ID, OWNER_ID, at, facts, task, task_created};
 
@@ -350,7 +303,7 @@ mod tests {
     fn only_what_an_agent_has_still_to_do_is_open_for_it() {
         let cancelled =
             TaskEvent::TaskCancelled { agent_id: Some(AGENT_ID), title: "Add a basket".into(), cancelled_at: at(3) };
-        let open_for = |shown: TaskView| shown.columns().pop();
+        let open_for = |shown: TaskView| shown.columns().into_iter().nth(6);
         assert_eq!(open_for(folded([assigned(), started(2)])), Some(AGENT_ID.0.into()));
         for shown in [folded([]), folded([assigned(), cancelled])] {
             assert_eq!(open_for(shown), Some(Value::Null));

@@ -2,6 +2,8 @@
 
 use domain::ProjectId;
 use domain::agent::AgentEvent;
+use domain::epic::EpicEvent;
+use domain::post::PostEvent;
 use domain::pull_request::PullRequestEvent;
 use domain::session::SessionEvent;
 use domain::task::TaskEvent;
@@ -30,6 +32,8 @@ fn said_by(first: &Fact) -> Option<ProjectId> {
         FactOf::Task(TaskEvent::TaskCreated { project_id, .. }) => Some(*project_id),
         FactOf::Wiki(WikiEvent::WikiEntryProposed { project_id, .. }) => *project_id,
         FactOf::PullRequest(PullRequestEvent::PullRequestOpened { project_id, .. }) => Some(*project_id),
+        FactOf::Epic(EpicEvent::EpicCreated { project_id, .. }) => Some(*project_id),
+        FactOf::Post(PostEvent::AgentPosted { project_id, .. }) => *project_id,
         // No other event begins a stream.
         FactOf::Agent(_)
         | FactOf::Session(_)
@@ -38,6 +42,14 @@ fn said_by(first: &Fact) -> Option<ProjectId> {
         | FactOf::PullRequest(_)
         | FactOf::User(_)
         | FactOf::Workspace(_)
-        | FactOf::Scorecard(_) => None,
+        | FactOf::Scorecard(_)
+        | FactOf::Epic(_)
+        | FactOf::Post(_)
+        | FactOf::Errand(_)
+        | FactOf::Mail(_)
+        | FactOf::ToolCall(_)
+        | FactOf::Decision(_)
+        | FactOf::Notification(_)
+        | FactOf::NotificationSettings(_) => None,
     }
 }

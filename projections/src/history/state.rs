@@ -2,12 +2,20 @@
 
 use domain::Entity;
 use domain::agent::{Agent, AgentEvent};
+use domain::decision::DecisionEntry;
+use domain::epic::Epic;
+use domain::errand::Errand;
+use domain::mail::Mail;
+use domain::notification::Notification;
+use domain::notification_settings::NotificationSettings;
+use domain::post::Post;
 use domain::project::{Project, ProjectEvent};
 use domain::pull_request::PullRequest;
 use domain::repository::Repository;
 use domain::scorecard::Scorecard;
 use domain::session::{Session, SessionEvent};
 use domain::task::Task;
+use domain::tool_call::ToolCall;
 use domain::user::User;
 use domain::wiki::WikiEntry;
 use domain::workspace::{Workspace, WorkspaceEvent};
@@ -16,13 +24,32 @@ use serde_json::{Map, Value};
 
 use crate::FactOf;
 use crate::fact::{AGENT, PROJECT, PULL_REQUEST, REPOSITORY, SCORECARD, SESSION, TASK, USER, WIKI, WORKSPACE};
+use crate::fact::{DECISION, EPIC, ERRAND, MAIL, NOTIFICATION, NOTIFICATION_SETTINGS, POST, TOOL_CALL};
 
 /// The kinds of aggregates that have a history.
-pub const KINDS: [&str; 10] =
-    [USER, WORKSPACE, PROJECT, AGENT, SESSION, TASK, WIKI, SCORECARD, PULL_REQUEST, REPOSITORY];
+pub const KINDS: [&str; 18] = [
+    USER,
+    WORKSPACE,
+    PROJECT,
+    AGENT,
+    SESSION,
+    TASK,
+    WIKI,
+    SCORECARD,
+    PULL_REQUEST,
+    REPOSITORY,
+    MAIL,
+    TOOL_CALL,
+    DECISION,
+    NOTIFICATION,
+    NOTIFICATION_SETTINGS,
+    EPIC,
+    POST,
+    ERRAND,
+];
 
 /// Fields whose keys somebody outside chose.
-const OPEN_FIELDS: [&str; 2] = ["settings", "metadata"];
+const OPEN_FIELDS: [&str; 5] = ["settings", "metadata", "input", "output", "details"];
 
 /// An aggregate of any kind.
 pub(super) enum State {
@@ -36,6 +63,14 @@ pub(super) enum State {
     Scorecard(Scorecard),
     PullRequest(PullRequest),
     Repository(Repository),
+    Epic(Epic),
+    Post(Post),
+    Errand(Errand),
+    Mail(Mail),
+    ToolCall(ToolCall),
+    Decision(DecisionEntry),
+    Notification(Notification),
+    NotificationSettings(NotificationSettings),
 }
 
 impl State {
@@ -52,6 +87,14 @@ impl State {
             SCORECARD => Self::Scorecard(Scorecard::default()),
             PULL_REQUEST => Self::PullRequest(PullRequest::default()),
             REPOSITORY => Self::Repository(Repository::default()),
+            EPIC => Self::Epic(Epic::default()),
+            POST => Self::Post(Post::default()),
+            ERRAND => Self::Errand(Errand::default()),
+            MAIL => Self::Mail(Mail::default()),
+            TOOL_CALL => Self::ToolCall(ToolCall::default()),
+            DECISION => Self::Decision(DecisionEntry::default()),
+            NOTIFICATION => Self::Notification(Notification::default()),
+            NOTIFICATION_SETTINGS => Self::NotificationSettings(NotificationSettings::default()),
             _ => return None,
         })
     }
@@ -69,6 +112,14 @@ impl State {
             (Self::Scorecard(it), FactOf::Scorecard(event)) => happen(it, event),
             (Self::PullRequest(it), FactOf::PullRequest(event)) => happen(it, event),
             (Self::Repository(it), FactOf::Repository(event)) => happen(it, event),
+            (Self::Epic(it), FactOf::Epic(event)) => happen(it, event),
+            (Self::Post(it), FactOf::Post(event)) => happen(it, event),
+            (Self::Errand(it), FactOf::Errand(event)) => happen(it, event),
+            (Self::Mail(it), FactOf::Mail(event)) => happen(it, event),
+            (Self::ToolCall(it), FactOf::ToolCall(event)) => happen(it, event),
+            (Self::Decision(it), FactOf::Decision(event)) => happen(it, event),
+            (Self::Notification(it), FactOf::Notification(event)) => happen(it, event),
+            (Self::NotificationSettings(it), FactOf::NotificationSettings(event)) => happen(it, event),
             _ => {}
         }
     }
@@ -86,6 +137,14 @@ impl State {
             Self::Scorecard(it) => json(it),
             Self::PullRequest(it) => json(it),
             Self::Repository(it) => json(it),
+            Self::Epic(it) => json(it),
+            Self::Post(it) => json(it),
+            Self::Errand(it) => json(it),
+            Self::Mail(it) => json(it),
+            Self::ToolCall(it) => json(it),
+            Self::Decision(it) => json(it),
+            Self::Notification(it) => json(it),
+            Self::NotificationSettings(it) => json(it),
         });
         let mut shown = Map::new();
         if let Some(stage) = stage {
@@ -122,6 +181,14 @@ pub(super) fn said(of: &FactOf) -> Value {
         FactOf::Scorecard(it) => json(it),
         FactOf::PullRequest(it) => json(it),
         FactOf::Repository(it) => json(it),
+        FactOf::Epic(it) => json(it),
+        FactOf::Post(it) => json(it),
+        FactOf::Errand(it) => json(it),
+        FactOf::Mail(it) => json(it),
+        FactOf::ToolCall(it) => json(it),
+        FactOf::Decision(it) => json(it),
+        FactOf::Notification(it) => json(it),
+        FactOf::NotificationSettings(it) => json(it),
     });
     // What an agent sends along with its log.
     let logged = name.as_deref() == Some("SessionLogged");

@@ -124,9 +124,26 @@ fn happened_in(fact: &Fact) -> Option<SessionId> {
             | TaskEvent::TaskAssigned { .. }
             | TaskEvent::TaskReturned { .. }
             | TaskEvent::TaskPaused { .. }
-            | TaskEvent::TaskCancelled { .. } => None,
+            | TaskEvent::TaskCancelled { .. }
+            | TaskEvent::TaskAddedToEpic { .. }
+            | TaskEvent::TaskSubmitted { .. }
+            | TaskEvent::TaskChangesRequested { .. }
+            | TaskEvent::TaskRebaseRequested { .. }
+            | TaskEvent::TaskRebased { .. }
+            | TaskEvent::TaskApproved { .. }
+            | TaskEvent::TaskHandedOver { .. }
+            | TaskEvent::TaskReset { .. }
+            | TaskEvent::TaskFailed { .. } => None,
         },
-        FactOf::Session(_)
+        FactOf::Epic(_)
+        | FactOf::Post(_)
+        | FactOf::Errand(_)
+        | FactOf::Mail(_)
+        | FactOf::ToolCall(_)
+        | FactOf::Decision(_)
+        | FactOf::Notification(_)
+        | FactOf::NotificationSettings(_)
+        | FactOf::Session(_)
         | FactOf::User(_)
         | FactOf::Workspace(_)
         | FactOf::Project(_)

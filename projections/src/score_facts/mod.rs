@@ -144,10 +144,31 @@ fn task(fact: &Fact, event: &TaskEvent, rows: &mut Rows) -> Result<(), FoldError
                 note(rows, fact, *agent, *completed_at, What::TaskCompleted { task_id });
             }
         }
+        TaskEvent::TaskHandedOver { from_agent_id, to_agent_id, handed_over_at, .. } => {
+            let known = known(fact, rows)?;
+            let (issue, started) = (known.issue(), known.started);
+            if let Some(previous) = from_agent_id {
+                note(rows, fact, *previous, *handed_over_at, What::TaskLost { task_id });
+            }
+            note(rows, fact, *to_agent_id, *handed_over_at, What::TaskAssigned { task_id, issue, started });
+        }
+        TaskEvent::TaskReset { previous_agent_id, reset_at, .. } => {
+            rows.update(fact.subject, |row: &mut Subject| row.started = None)?;
+            if let Some(previous) = previous_agent_id {
+                note(rows, fact, *previous, *reset_at, What::TaskLost { task_id });
+            }
+        }
         TaskEvent::TaskDetailsChanged { .. }
         | TaskEvent::TaskPaused { .. }
         | TaskEvent::TaskBlocked { .. }
-        | TaskEvent::TaskCancelled { .. } => {}
+        | TaskEvent::TaskCancelled { .. }
+        | TaskEvent::TaskAddedToEpic { .. }
+        | TaskEvent::TaskSubmitted { .. }
+        | TaskEvent::TaskChangesRequested { .. }
+        | TaskEvent::TaskRebaseRequested { .. }
+        | TaskEvent::TaskRebased { .. }
+        | TaskEvent::TaskApproved { .. }
+        | TaskEvent::TaskFailed { .. } => {}
     }
     Ok(())
 }

@@ -1,7 +1,12 @@
 //! What an entry says: the content of each type, when it happened, and whom it concerns.
 
 mod agent;
+mod epic;
+mod errand;
+mod factory_task;
 mod github;
+pub(super) mod mail;
+mod post;
 mod project;
 mod scorecard;
 mod session;
@@ -63,14 +68,31 @@ pub(super) fn said(fact: &Fact, subject: Option<&Subject>, rows: &mut Rows) -> R
     if let FactOf::Repository(event) = &fact.of {
         return Ok(github::in_repository(event));
     }
+    if let FactOf::Mail(event) = &fact.of {
+        return mail::received(event, rows);
+    }
+    if let FactOf::ToolCall(event) = &fact.of {
+        return mail::tool_failed(event, rows);
+    }
+    if let FactOf::Notification(event) = &fact.of {
+        return Ok(mail::notification_failed(event));
+    }
     let Some(subject) = subject else { return Ok(None) };
     let said = match &fact.of {
         FactOf::User(_) | FactOf::Repository(_) => None,
+        FactOf::Mail(_)
+        | FactOf::ToolCall(_)
+        | FactOf::Decision(_)
+        | FactOf::Notification(_)
+        | FactOf::NotificationSettings(_) => None,
         FactOf::Workspace(event) => Some(workspace::said(event, subject)),
         FactOf::Project(event) => Some(project::said(event, subject)),
         FactOf::Agent(event) => Some(agent::said(event, subject)),
         FactOf::Session(event) => Some(session::said(event, subject)),
-        FactOf::Task(event) => Some(task::said(event, subject, rows)?),
+        FactOf::Task(event) => task::said(event, subject, rows)?,
+        FactOf::Epic(event) => epic::said(event, subject, rows)?,
+        FactOf::Post(event) => Some(post::said(event, subject)),
+        FactOf::Errand(event) => errand::said(event, subject),
         FactOf::Wiki(event) => wiki::said(event, subject, rows)?,
         FactOf::Scorecard(event) => Some(scorecard::said(event, subject)),
         FactOf::PullRequest(event) => github::of_pull_request(event, subject, rows)?,

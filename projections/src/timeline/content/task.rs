@@ -4,11 +4,11 @@ use domain::task::{Assigner, TaskEvent, TaskStatus};
 use domain::{AgentId, TaskId, UserId};
 use serde_json::{Value, json};
 
-use super::{Changed, Said, agent_shown, joined, with_optional};
+use super::{Changed, Said, agent_shown, factory_task, joined, with_optional};
 use crate::timeline::subjects::Subject;
 use crate::{FoldError, Rows};
 
-pub(super) fn said(event: &TaskEvent, subject: &Subject, rows: &mut Rows) -> Result<Said, FoldError> {
+pub(super) fn said(event: &TaskEvent, subject: &Subject, rows: &mut Rows) -> Result<Option<Said>, FoldError> {
     let about = json!({ "taskId": subject.id, "taskTitle": subject.name });
     let moved = |status: TaskStatus| joined(about.clone(), json!({ "changes": { "status": status } }));
     let said = match event {
@@ -105,8 +105,20 @@ pub(super) fn said(event: &TaskEvent, subject: &Subject, rows: &mut Rows) -> Res
         TaskEvent::TaskCancelled { agent_id, cancelled_at, .. } => {
             Said::new(*cancelled_at, moved(TaskStatus::Cancelled)).to(*agent_id).about(*agent_id)
         }
+        TaskEvent::TaskAddedToEpic { .. } => return Ok(None),
+        TaskEvent::TaskSubmitted { .. }
+        | TaskEvent::TaskChangesRequested { .. }
+        | TaskEvent::TaskRebaseRequested { .. }
+        | TaskEvent::TaskRebased { .. }
+        | TaskEvent::TaskApproved { .. }
+        | TaskEvent::TaskHandedOver { .. }
+        | TaskEvent::TaskReset { .. }
+        | TaskEvent::TaskFailed { .. } => match factory_task::said(event, subject, rows)? {
+            Some(said) => Said { content: joined(about, said.content), ..said },
+            None => return Ok(None),
+        },
     };
-    Ok(Said { task: Some(TaskId(subject.id)), ..said })
+    Ok(Some(Said { task: Some(TaskId(subject.id)), ..said }))
 }
 
 /// The agent that has the task hears of it, and so does who gave it.
@@ -117,7 +129,7 @@ fn told_to_both(said: Said, agent: Option<AgentId>, by: Option<&Assigner>) -> Sa
 fn user(by: Option<&Assigner>) -> Option<UserId> {
     match by {
         Some(Assigner::User(user)) => Some(*user),
-        Some(Assigner::Github(_)) | None => None,
+        Some(Assigner::Github(_) | Assigner::Agent(_)) | None => None,
     }
 }
 
@@ -125,5 +137,6 @@ fn assigner_shown(by: &Assigner) -> Value {
     match by {
         Assigner::User(user) => json!({ "userId": user }),
         Assigner::Github(login) => json!({ "githubUsername": login }),
+        Assigner::Agent(agent) => json!({ "agentId": agent }),
     }
 }

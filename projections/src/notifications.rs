@@ -1,0 +1,241 @@
+//! Notifications as the person they are for sees them, and what that person prefers.
+
+use chrono::{DateTime, Utc};
+use domain::notification::{Channel, NotificationEvent, NotificationKind, WithheldReason};
+use domain::notification_settings::{NotificationSettingsEvent, Preferences};
+use domain::{NotificationId, UserId, WorkspaceId};
+use serde::{Deserialize, Serialize};
+use store::StoreError;
+use store::sql::{Database, Holds, Query, Table, Value};
+
+use crate::fact::{NOTIFICATION, NOTIFICATION_SETTINGS};
+use crate::query::{Conditions, first, page, records};
+use crate::{Describe, Fact, FactOf, FoldError, Key, Projection, Reads, Record, RowKey, Rows};
+
+/// The projection's name.
+pub const NAME: &str = "notifications";
+
+/// The most notifications that a list gives at a time.
+pub const LONGEST_LIST: i64 = 100;
+
+/// One notification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotificationView {
+    /// Which notification it is.
+    pub id: NotificationId,
+    /// The workspace it comes from.
+    pub workspace_id: WorkspaceId,
+    /// Who is to be told.
+    pub user_id: UserId,
+    /// What sort of news it is.
+    pub kind: NotificationKind,
+    /// What it is about.
+    pub title: String,
+    /// What it says.
+    pub message: String,
+    /// Why the person is not told.
+    pub withheld: Option<WithheldReason>,
+    /// What became of each channel.
+    pub deliveries: Vec<Delivery>,
+    /// When it was raised.
+    pub created_at: DateTime<Utc>,
+    /// Its place in the log.
+    pub position: i64,
+}
+
+/// What became of telling a person by one channel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    /// Which channel.
+    pub channel: Channel,
+    /// When something became of it; none while nobody knows.
+    pub at: Option<DateTime<Utc>>,
+    /// Why it did not work, if it did not.
+    pub error: Option<String>,
+}
+
+/// What a person prefers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Preferred {
+    user_id: UserId,
+    preferences: Preferences,
+}
+
+/// The notifications for a person, newest first; of one workspace, if one is given.
+pub async fn list(
+    views: &Database,
+    user: UserId,
+    workspace: Option<WorkspaceId>,
+    before: Option<i64>,
+    limit: i64,
+) -> Result<Vec<NotificationView>, StoreError> {
+    let query = Conditions::default()
+        .and("user_id =", Some(user.0))
+        .and("workspace_id =", workspace.map(|it| it.0))
+        .and("position <", before)
+        .query("select doc from notifications", "order by position desc");
+    records(views, page(query, limit.min(LONGEST_LIST), 0)).await
+}
+
+/// What a person has set; none if nothing.
+pub async fn preferences(views: &Database, user: UserId) -> Result<Option<Preferences>, StoreError> {
+    let query = Query::new("select doc from notification_preferences where user_id = $1").bind(user.0);
+    let found: Option<Preferred> = first(views, query).await?;
+    Ok(found.map(|it| it.preferences))
+}
+
+/// Folds the facts of notifications and of settings for them.
+#[derive(Debug, Clone, Copy)]
+pub struct Notifications;
+
+impl Projection for Notifications {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn version(&self) -> i64 {
+        1
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Only(&[NOTIFICATION, NOTIFICATION_SETTINGS])
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        let notifications = Describe::table(NotificationView::TABLE)
+            .key("id", Holds::Text)
+            .required("user_id", Holds::Text)
+            .required("workspace_id", Holds::Text)
+            .required("position", Holds::Int)
+            .index(&["user_id", "position"])
+            .index(&["user_id", "workspace_id", "position"]);
+        let preferences = Describe::table(Preferred::TABLE).key("user_id", Holds::Text);
+        vec![notifications.finish(), preferences.finish()]
+    }
+
+    fn touches(&self, fact: &Fact) -> Vec<RowKey> {
+        match &fact.of {
+            FactOf::Notification(_) => vec![RowKey::of::<NotificationView>(fact.subject)],
+            FactOf::NotificationSettings(_) => vec![RowKey::of::<Preferred>(fact.subject)],
+            _ => vec![],
+        }
+    }
+
+    fn apply(&self, fact: &Fact, rows: &mut Rows) -> Result<(), FoldError> {
+        match &fact.of {
+            FactOf::Notification(event) => notification(fact, event, rows),
+            FactOf::NotificationSettings(NotificationSettingsEvent::NotificationSettingsChanged {
+                user_id,
+                preferences,
+                changed_at: _,
+            }) => {
+                rows.put(Preferred { user_id: *user_id, preferences: preferences.clone() });
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn notification(fact: &Fact, event: &NotificationEvent, rows: &mut Rows) -> Result<(), FoldError> {
+    let mut update = |change: &dyn Fn(&mut NotificationView)| rows.update(fact.subject, |row| change(row));
+    let ended = |row: &mut NotificationView, channel: Channel, at: DateTime<Utc>, error: Option<String>| {
+        if let Some(delivery) = row.deliveries.iter_mut().find(|it| it.channel == channel) {
+            (delivery.at, delivery.error) = (Some(at), error);
+        }
+    };
+    match event {
+        NotificationEvent::NotificationRaised {
+            notification_id,
+            workspace_id,
+            user_id,
+            kind,
+            title,
+            message,
+            channels,
+            raised_at,
+        } => {
+            let pending = |channel: &Channel| Delivery { channel: *channel, at: None, error: None };
+            rows.put(NotificationView {
+                id: *notification_id,
+                workspace_id: *workspace_id,
+                user_id: *user_id,
+                kind: *kind,
+                title: title.clone(),
+                message: message.clone(),
+                withheld: None,
+                deliveries: channels.iter().map(pending).collect(),
+                created_at: *raised_at,
+                position: fact.position,
+            });
+            Ok(())
+        }
+        NotificationEvent::NotificationWithheld { reason, withheld_at: _ } => {
+            update(&|row| row.withheld = Some(*reason))
+        }
+        NotificationEvent::NotificationTaken { .. } => Ok(()),
+        NotificationEvent::NotificationDelivered { channel, delivered_at } => {
+            update(&|row| ended(row, *channel, *delivered_at, None))
+        }
+        NotificationEvent::NotificationFailed { channel, error, failed_at } => {
+            update(&|row| ended(row, *channel, *failed_at, Some(error.clone())))
+        }
+    }
+}
+
+impl Record for NotificationView {
+    const TABLE: &'static str = "notifications";
+
+    fn key(&self) -> Key {
+        self.id.0.into()
+    }
+
+    fn columns(&self) -> Vec<Value> {
+        vec![self.user_id.0.into(), self.workspace_id.0.into(), self.position.into()]
+    }
+}
+
+impl Record for Preferred {
+    const TABLE: &'static str = "notification_preferences";
+
+    fn key(&self) -> Key {
+        self.user_id.into()
+    }
+
+    fn columns(&self) -> Vec<Value> {
+        vec![]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::examples::{at, facts, notification, notification_raised};
+    use crate::fold_stream;
+
+    fn after(events: Vec<NotificationEvent>) -> NotificationView {
+        let history = std::iter::once(notification_raised()).chain(events.into_iter().map(notification));
+        let mut rows = fold_stream(&Notifications, &facts(history)).expect("no poison");
+        rows.take::<NotificationView>().pop().expect("a notification")
+    }
+
+    #[test]
+    fn what_became_of_each_channel_is_told() {
+        let delivered = NotificationEvent::NotificationDelivered { channel: Channel::Desktop, delivered_at: at(1) };
+        let failed =
+            NotificationEvent::NotificationFailed { channel: Channel::Webhook, error: "503".into(), failed_at: at(2) };
+        let told = after(vec![delivered, failed]).deliveries;
+        assert_eq!(told[0], Delivery { channel: Channel::Desktop, at: Some(at(1)), error: None });
+        assert_eq!(told[1], Delivery { channel: Channel::Webhook, at: Some(at(2)), error: Some("503".into()) });
+    }
+
+    #[test]
+    fn what_is_withheld_says_why() {
+        let withheld =
+            NotificationEvent::NotificationWithheld { reason: WithheldReason::QuietHours, withheld_at: at(0) };
+        assert_eq!(after(vec![withheld]).withheld, Some(WithheldReason::QuietHours));
+    }
+}
