@@ -9,6 +9,7 @@ run:
 # Every test on both stores, then the built server against its own OpenAPI document; installs what is missing.
 test:
 	bash scripts/install-test-needs.sh
+	bash scripts/install-mcp-client.sh
 	cargo test --workspace --no-fail-fast
 	bash scripts/schemathesis.sh
 

@@ -121,6 +121,40 @@ codes! {
     /// A task does not go from its status to that one; `details` names both.
     TaskInvalidTransition = 400 "TASK_INVALID_TRANSITION"
 
+    /// A task of an epic does not go from its state to that one; `details` names both.
+    TaskInvalidStateTransition = 409 "TASK_INVALID_STATE_TRANSITION"
+    /// The task is part of an epic, whose agents move it.
+    TaskInEpic = 409 "TASK_IN_EPIC"
+    /// The task is not an open task of that epic, or of any.
+    TaskNotInEpic = 409 "TASK_NOT_IN_EPIC"
+    /// The pull request that was reviewed is not the one that the task has.
+    TaskPullRequestMismatch = 409 "TASK_PULL_REQUEST_MISMATCH"
+
+    /// There is no such epic.
+    EpicNotFound = 404 "EPIC_NOT_FOUND"
+    /// The epic is out of the caller's reach.
+    EpicAccessDenied = 403 "EPIC_ACCESS_DENIED"
+    /// An epic does not go from its state to that one; `details` names both.
+    EpicInvalidStateTransition = 409 "EPIC_INVALID_STATE_TRANSITION"
+    /// Only an epic in progress allows this; `details` names its state.
+    EpicNotInProgress = 409 "EPIC_NOT_IN_PROGRESS"
+    /// Only the first pull request in the review queue is reviewed; `details` names its task.
+    EpicNotFirstInQueue = 409 "EPIC_NOT_FIRST_IN_QUEUE"
+    /// Tasks of the epic are not over; `details` says how many.
+    EpicTasksOpen = 409 "EPIC_TASKS_OPEN"
+    /// No task of the epic was merged.
+    EpicNothingMerged = 409 "EPIC_NOTHING_MERGED"
+
+    /// The agent has no place in the factory.
+    AgentNotPosted = 404 "AGENT_NOT_POSTED"
+    /// The agent was relieved of its post, or its work there is over.
+    AgentRelieved = 403 "AGENT_RELIEVED"
+    /// Agents of this kind may not use the tool, nor the route that shows the same.
+    ToolNotAllowed = 403 "TOOL_NOT_ALLOWED"
+
+    /// Other work on the same task or epic is under way.
+    ErrandUnderway = 409 "ERRAND_UNDERWAY"
+
     /// There is no such wiki entry.
     WikiEntryNotFound = 404 "WIKI_ENTRY_NOT_FOUND"
     /// The wiki entry is out of the caller's reach.
@@ -133,6 +167,17 @@ codes! {
     WikiEntryAlreadyRejected = 400 "WIKI_ENTRY_ALREADY_REJECTED"
     /// The wiki entry is not the current version of its slug.
     WikiEntryNotCurrent = 409 "WIKI_ENTRY_NOT_CURRENT"
+
+    /// There is no such mail.
+    MailNotFound = 404 "MAIL_NOT_FOUND"
+    /// The mail is out of the caller's reach.
+    MailAccessDenied = 403 "MAIL_ACCESS_DENIED"
+    /// The mail is an agent's: its owner may look at it, but only the agent reads it.
+    MailNotAddressee = 403 "MAIL_NOT_ADDRESSEE"
+    /// Nothing is left of the mail without what is not text.
+    MailEmpty = 400 "MAIL_EMPTY"
+    /// Muster wrote the mail, and reads no answers.
+    MailNoReply = 400 "MAIL_NO_REPLY"
 
     /// No KPIs of the agent were calculated yet.
     KpiNotFound = 404 "KPI_NOT_FOUND"

@@ -26,7 +26,7 @@ const NO_ROUTE: &str = "none";
 pub(crate) async fn observe(request: Request, next: Next) -> Response {
     let started = Instant::now();
     let method = method_label(request.method());
-    let is_api = request.uri().path().starts_with("/api");
+    let is_api = request.uri().path().starts_with("/api") || request.uri().path() == "/mcp";
     let path = request.extensions().get::<MatchedPath>().cloned();
     let route = path.as_ref().map_or(NO_ROUTE, MatchedPath::as_str);
     let given = visible(request.headers(), REQUEST_ID.as_str()).ok().flatten().map(str::to_owned);

@@ -46,11 +46,13 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         Code::AgentInactive,
         Code::TaskInvalidAgentAssignment,
         Code::TaskInvalidTransition,
+        Code::TaskInEpic,
     ];
     const MOVE: &[Code] = &[
         Code::TaskNotFound,
         Code::TaskAccessDenied,
         Code::TaskInvalidTransition,
+        Code::TaskInEpic,
         Code::SessionNotFound,
         Code::SessionAccessDenied,
         Code::AgentSessionMismatch,

@@ -1,7 +1,9 @@
 //! Views: the entities that commands and queries answer with, and where each comes from.
 
-use domain::{AgentId, ProjectId, SessionId, TaskId, WikiEntryId, WorkspaceId};
+use domain::{AgentId, EpicId, MailId, ProjectId, SessionId, TaskId, WikiEntryId, WorkspaceId};
 use projections::agents::{self, AgentView};
+use projections::epics::{self, EpicView};
+use projections::mail::{self, MailView};
 use projections::projects::{self, ProjectView};
 use projections::sessions::{self, SessionView};
 use projections::tasks::{self, TaskView};
@@ -51,4 +53,6 @@ view!(ProjectView: projects, "project", ProjectId);
 view!(AgentView: agents, "agent" and "scorecard", AgentId);
 view!(SessionView: sessions, "session", SessionId);
 view!(TaskView: tasks, "task", TaskId);
+view!(EpicView: epics, "epic", EpicId);
 view!(WikiEntryView: wiki, "wiki", WikiEntryId);
+view!(MailView: mail, "mail", MailId);

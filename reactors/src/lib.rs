@@ -4,8 +4,15 @@
 //! place beside the log, and gives each command an id that follows from the event, so that a crash, a second
 //! delivery or a second node does nothing twice. One file per reactor, named event to intent.
 
+pub mod bench;
+pub mod health;
+pub mod perform_errands;
+
+mod appoint_supervisor_on_epic_created;
+mod appoint_worker_on_task_added;
 mod free_reports_on_agent_deleted;
 mod judge_trust_on_kpi_recalculated;
+mod raise_notifications_on_news;
 mod reaction;
 mod recalculate_kpis_on_pull_request_merged;
 mod recalculate_kpis_on_session_stopped;
@@ -13,11 +20,19 @@ mod recalculate_kpis_on_task_assigned;
 mod recalculate_kpis_on_task_completed;
 mod recalculation;
 mod runner;
+mod tell_on_notification_raised;
 
 use std::sync::Arc;
 
+use domain::notification_settings::Preferences;
+use domain::post::Profiles;
+use workbench::alert::{Alerts, Reach};
+
+pub use appoint_supervisor_on_epic_created::AppointSupervisorOnEpicCreated;
+pub use appoint_worker_on_task_added::AppointWorkerOnTaskAdded;
 pub use free_reports_on_agent_deleted::FreeReportsOnAgentDeleted;
 pub use judge_trust_on_kpi_recalculated::JudgeTrustOnKpiRecalculated;
+pub use raise_notifications_on_news::RaiseNotificationsOnNews;
 pub use reaction::{Reaction, Reactor};
 pub use recalculate_kpis_on_pull_request_merged::RecalculateKpisOnPullRequestMerged;
 pub use recalculate_kpis_on_session_stopped::RecalculateKpisOnSessionStopped;
@@ -25,10 +40,46 @@ pub use recalculate_kpis_on_task_assigned::RecalculateKpisOnTaskAssigned;
 pub use recalculate_kpis_on_task_completed::RecalculateKpisOnTaskCompleted;
 pub use recalculation::kpi_id;
 pub use runner::{ReactorStatus, Runner};
+pub use tell_on_notification_raised::TellOnNotificationRaised;
+
+/// How this node tells people.
+#[derive(Debug, Clone)]
+pub struct Telling {
+    /// What this node is called; it is the one that goes on with what it has begun to tell.
+    pub node: String,
+    /// How people are told who have not said how.
+    pub everybody: Preferences,
+    /// Where programs that show and play are looked for.
+    pub alerts: Alerts,
+    /// How far webhooks may reach.
+    pub reach: Reach,
+}
+
+impl Default for Telling {
+    fn default() -> Self {
+        let (everybody, alerts, reach) = (Preferences::default(), Alerts::default(), Reach::default());
+        Self { node: "main".to_owned(), everybody, alerts, reach }
+    }
+}
+
+/// Every reactor of Muster, on a node that is set up no further.
+pub fn all() -> Vec<Arc<dyn Reactor>> {
+    with(Telling::default())
+}
+
+/// Every reactor of Muster, on a node that tells people in its own way.
+pub fn with(telling: Telling) -> Vec<Arc<dyn Reactor>> {
+    with_profiles(telling, &Profiles::default())
+}
 
 /// Every reactor of Muster.
-pub fn all() -> Vec<Arc<dyn Reactor>> {
+pub fn with_profiles(telling: Telling, profiles: &Profiles) -> Vec<Arc<dyn Reactor>> {
+    let Telling { node, everybody, alerts, reach } = telling;
     vec![
+        Arc::new(RaiseNotificationsOnNews { everybody: everybody.clone() }),
+        Arc::new(TellOnNotificationRaised::new(node, everybody, alerts, reach)),
+        Arc::new(AppointSupervisorOnEpicCreated { profiles: profiles.clone() }),
+        Arc::new(AppointWorkerOnTaskAdded { profiles: profiles.clone() }),
         Arc::new(FreeReportsOnAgentDeleted),
         Arc::new(JudgeTrustOnKpiRecalculated),
         Arc::new(RecalculateKpisOnPullRequestMerged),

@@ -10,7 +10,9 @@
 //! | [`github`] | a stand-in for GitHub, where people sign in and programs ask who they are |
 //! | [`webhooks`] | GitHub as it sends webhooks: payloads of full size, signed |
 //! | [`model`] | the log's contract in its plainest form, for property tests |
+//! | [`mcp`] | an agent's MCP client: the official Python one, and plain messages |
 //! | [`server`] | the HTTP side in this process on a port of its own, and a client that knows its words |
+//! | [`standins`] | a whole factory in this process: agents that call their tools, and a bench that says yes |
 //! | [`muster`] | the built binary as a child process: [`at_both_homes!`] and [`muster::Muster`] |
 //!
 //! The tests themselves are in `tests/`: `log` is the conformance suite of the store, `process` runs the built binary,
@@ -20,10 +22,12 @@
 pub mod commits;
 pub mod fleet;
 pub mod github;
+pub mod mcp;
 pub mod model;
 pub mod muster;
 pub mod postgres;
 pub mod server;
+pub mod standins;
 pub mod stores;
 pub mod webhooks;
 pub mod work;

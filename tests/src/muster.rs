@@ -183,7 +183,13 @@ impl Home {
 impl Muster {
     /// Starts a server on a free port and waits until it is ready.
     pub async fn start(home: &Home, args: &[&str]) -> Self {
-        let mut all = vec!["serve", "--port", "0"];
+        Self::start_on(home, 0, args).await
+    }
+
+    /// Starts a server on a port and waits until it is ready.
+    pub async fn start_on(home: &Home, port: u16, args: &[&str]) -> Self {
+        let port = port.to_string();
+        let mut all = vec!["serve", "--port", &port];
         all.extend(args);
         let mut child = home.command(&all).spawn().expect("muster can be started");
         let (stdout, stderr) = follow(&mut child);

@@ -162,6 +162,12 @@ pub fn email(name: &str) -> String {
 }
 
 impl Client {
+    /// Somebody whom a server elsewhere does not know, such as `http://127.0.0.1:3001`.
+    pub fn of(base: &str) -> Self {
+        let http = crate::http_client().build().expect("a client");
+        Self { http, base: base.to_owned(), headers: vec![] }
+    }
+
     /// The same client with one more header.
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut client = self.clone();

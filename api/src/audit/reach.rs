@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
-use domain::{AgentId, ProjectId, SessionId, TaskId, WikiEntryId, WorkspaceId};
+use domain::{AgentId, EpicId, MailId, ProjectId, SessionId, TaskId, WikiEntryId, WorkspaceId};
 use projections::history::project_of;
 use projections::lineage::{Node, Tree};
 use projections::{AGENT, PROJECT, PULL_REQUEST, REPOSITORY, SCORECARD, SESSION, TASK, USER, WIKI, WORKSPACE};
+use projections::{DECISION, MAIL, NOTIFICATION, NOTIFICATION_SETTINGS, TOOL_CALL};
+use projections::{EPIC, ERRAND, POST};
 use store::StreamId;
 use uuid::Uuid;
 
@@ -19,7 +21,7 @@ impl App {
     pub(super) async fn history_in_reach(&self, by: &Caller, kind: &str, id: Uuid) -> Result<StreamId, ApiError> {
         let stream = StreamId::new(kind, id);
         match kind {
-            USER => admit_to_user(by, id)?,
+            USER | NOTIFICATION_SETTINGS => admit_to_user(by, id)?,
             WORKSPACE => {
                 if let Caller::Agent(_) = by {
                     return Err(ApiError::new(Code::NotCeo, "only its owner may look at a workspace"));
@@ -27,11 +29,15 @@ impl App {
                 self.now().workspace_in_reach(by, WorkspaceId(id)).await.map(drop)?;
             }
             PROJECT | REPOSITORY => self.now().project_in_reach(by, ProjectId(id)).await.map(drop)?,
-            AGENT | SCORECARD => self.now().agent_in_reach(by, AgentId(id)).await.map(drop)?,
+            AGENT | SCORECARD | POST => self.now().agent_in_reach(by, AgentId(id)).await.map(drop)?,
             SESSION => self.now().session_in_reach(by, SessionId(id)).await.map(drop)?,
+            EPIC => self.now().epic_in_reach(by, EpicId(id)).await.map(drop)?,
             TASK => self.now().task_in_reach(by, TaskId(id)).await.map(drop)?,
             WIKI => self.now().wiki_entry_in_reach(by, WikiEntryId(id)).await.map(drop)?,
-            PULL_REQUEST => self.admit_to_pull_request(by, &stream).await?,
+            MAIL => self.now().mail_in_reach(by, MailId(id)).await.map(drop)?,
+            PULL_REQUEST | ERRAND => self.admit_to_stream(by, &stream).await?,
+            // A project agent has no project to see them in.
+            TOOL_CALL | DECISION | NOTIFICATION => self.admit_to_stream(by, &stream).await?,
             _ => return Err(ApiError::new(Code::AggregateNotFound, format!("there are no aggregates of kind {kind}"))),
         }
         Ok(stream)
@@ -55,7 +61,8 @@ impl App {
     async fn may_see(&self, by: &Caller, node: &Node) -> Result<bool, ApiError> {
         let Some(workspace) = node.workspace_id else {
             let user = Uuid::try_parse(&node.stream.aggregate_id).unwrap_or_default();
-            return Ok(node.stream.aggregate_type == USER && admit_to_user(by, user).is_ok());
+            let is_persons = matches!(node.stream.aggregate_type.as_str(), USER | NOTIFICATION_SETTINGS);
+            return Ok(is_persons && admit_to_user(by, user).is_ok());
         };
         let project = match by {
             Caller::Agent(agent) if agent.project_id.is_some() => project_of(&self.log, &node.stream).await?,
@@ -64,15 +71,16 @@ impl App {
         self.reaches(by, workspace, project).await
     }
 
-    async fn admit_to_pull_request(&self, by: &Caller, stream: &StreamId) -> Result<(), ApiError> {
+    /// Admits whoever reaches the workspace and project of what is asked for, as its first event says.
+    async fn admit_to_stream(&self, by: &Caller, stream: &StreamId) -> Result<(), ApiError> {
         let first = self.log.read_stream(stream, 1, Some(1)).await?.pop();
         let workspace = first.and_then(|it| it.workspace_id).map(WorkspaceId);
-        let unknown = || ApiError::new(Code::AggregateNotFound, "the pull request is not known");
+        let unknown = || ApiError::new(Code::AggregateNotFound, "nothing was recorded of it");
         let workspace = workspace.ok_or_else(unknown)?;
         if self.reaches(by, workspace, project_of(&self.log, stream).await?).await? {
             return Ok(());
         }
-        Err(ApiError::new(Code::AggregateAccessDenied, "the pull request is out of your reach"))
+        Err(ApiError::new(Code::AggregateAccessDenied, "it is out of your reach"))
     }
 }
 

@@ -28,7 +28,13 @@ pub(super) struct LoggingArgs {
     )]
     log_format: LogFormat,
     /// What to log: error, warn, info, debug, or per module (info,store=debug)
-    #[arg(long, global = true, env = "MUSTER_LOG", value_name = "MUSTER_LOG", default_value = "info,sqlx=warn")]
+    #[arg(
+        long,
+        global = true,
+        env = "MUSTER_LOG",
+        value_name = "MUSTER_LOG",
+        default_value = "info,sqlx=warn,rmcp=warn"
+    )]
     log_filter: String,
 }
 

@@ -29,6 +29,11 @@ impl StoreArgs {
         self.database_url.is_none().then_some(self.data_dir.as_path())
     }
 
+    /// The folder for what is kept beside the stores, whichever they are.
+    pub(super) fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
     pub(super) fn location(&self) -> Result<Location, Failure> {
         match &self.database_url {
             Some(url) => database_url(url).map(Location::Postgres),

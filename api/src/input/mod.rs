@@ -31,7 +31,7 @@ pub(crate) trait Input: DeserializeOwned + JsonSchema + Send + 'static {}
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for T {}
 
 /// The value as the request type, if it is one.
-fn read<T: Input>(value: Value) -> Result<T, ApiError> {
+pub(crate) fn read<T: Input>(value: Value) -> Result<T, ApiError> {
     Shape::of::<T>().check(&value)?;
     // Whatever the schema lets through and serde does not is a gap in the schema; the client still gets an answer.
     serde_json::from_value(value).map_err(|e| ApiError::validation(vec![BadField::new("body", e.to_string())]))

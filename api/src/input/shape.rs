@@ -42,6 +42,11 @@ impl Shape {
         Self { schema, validator }
     }
 
+    /// The schema itself.
+    pub(crate) fn schema(&self) -> &Value {
+        &self.schema
+    }
+
     /// The schemas of the fields, by name.
     pub(crate) fn fields(&self) -> Option<&Map<String, Value>> {
         self.schema.get("properties")?.as_object()

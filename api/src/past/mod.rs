@@ -6,8 +6,8 @@
 mod kept;
 mod served;
 
-use domain::{AgentId, ProjectId, SessionId, TaskId, WikiEntryId, WorkspaceId};
-use projections::{agents, lineage, projects, sessions, tasks, timeline, wiki, workspaces};
+use domain::{AgentId, EpicId, MailId, ProjectId, SessionId, TaskId, WikiEntryId, WorkspaceId};
+use projections::{agents, epics, lineage, mail, projects, sessions, tasks, timeline, wiki, workspaces};
 use store::sql::Database;
 use store::{Moment, MomentError};
 use uuid::Uuid;
@@ -37,7 +37,9 @@ pub(crate) enum Subject {
     Agent(Uuid),
     Session(Uuid),
     Task(Uuid),
+    Epic(Uuid),
     WikiEntry(Uuid),
+    Mail(Uuid),
     Event(Uuid),
     /// Everything that the caller may see.
     Reach,
@@ -116,7 +118,9 @@ impl App {
             Subject::Agent(id) => agents::find(views, AgentId(id)).await?.map(|it| it.workspace_id),
             Subject::Session(id) => sessions::find(views, SessionId(id)).await?.map(|it| it.workspace_id),
             Subject::Task(id) => tasks::find(views, TaskId(id)).await?.map(|it| it.workspace_id),
+            Subject::Epic(id) => epics::find(views, EpicId(id)).await?.map(|it| it.workspace_id),
             Subject::WikiEntry(id) => wiki::find(views, WikiEntryId(id)).await?.map(|it| it.workspace_id),
+            Subject::Mail(id) => mail::find(views, MailId(id)).await?.map(|it| it.workspace_id),
             Subject::Event(id) => timeline::find(views, id).await?.map(|it| it.workspace_id),
         };
         let Some(workspace) = found else { return Ok(None) };

@@ -28,6 +28,20 @@ pub(crate) enum TaskStatus {
     Cancelled,
 }
 
+/// How far a task of an epic has come.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schemars(inline)]
+pub(crate) enum TaskState {
+    Pending,
+    InProgress,
+    PendingReview,
+    NeedsRebase,
+    Approved,
+    Completed,
+    Failed,
+}
+
 /// What comes first; `P0` does.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -182,8 +196,30 @@ pub(crate) struct TaskBody {
     started_at: Option<DateTime<Utc>>,
     completed_at: Option<DateTime<Utc>>,
     metadata: Settings,
+    /// What it is within its epic; left out for tasks of none.
+    #[serde(flatten)]
+    factory: Option<InEpic>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
+}
+
+/// What a task is within its epic.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct InEpic {
+    epic_id: Uuid,
+    /// How far it has come there.
+    state: TaskState,
+    worktree_name: String,
+    pr_url: Option<String>,
+    /// How often a worker of it has died.
+    attempts: u32,
+    /// Since when it waits for review, while it does.
+    submitted_at: Option<DateTime<Utc>>,
+    /// Why it failed, if it did.
+    failure: Option<String>,
+    conflict_files: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -215,6 +251,10 @@ pub(super) struct TaskDetails {
 }
 
 same_words!(TaskStatus = domain::task::TaskStatus { Backlog, Assigned, InProgress, Blocked, Completed, Cancelled });
+same_words!(
+    TaskState =
+        domain::task::TaskState { Pending, InProgress, PendingReview, NeedsRebase, Approved, Completed, Failed }
+);
 same_words!(Priority = domain::task::Priority { P0, P1, P2, P3 });
 same_words!(Severity = domain::Severity { Low, Medium, High, Critical });
 
@@ -243,6 +283,16 @@ impl From<TaskView> for TaskBody {
             started_at: it.started_at,
             completed_at: it.completed_at,
             metadata: it.metadata,
+            factory: it.factory.map(|it| InEpic {
+                epic_id: it.epic_id.0,
+                state: it.state.into(),
+                worktree_name: it.worktree_name.to_string(),
+                pr_url: it.pr_url,
+                attempts: it.attempts,
+                submitted_at: it.submitted_at,
+                failure: it.failure,
+                conflict_files: it.conflict_files,
+            }),
             created_at: it.created_at,
             updated_at: it.updated_at,
         }

@@ -3,6 +3,7 @@
 mod append_postgres;
 mod append_sqlite;
 mod appending;
+mod factory;
 mod growth;
 mod http_commands;
 mod http_queries;
@@ -69,5 +70,7 @@ pub(crate) fn all() -> Vec<Case> {
         lag::postgres,
         sse::sqlite,
         sse::postgres,
+        factory::sqlite,
+        factory::postgres,
     ]
 }

@@ -35,6 +35,10 @@ const ASKED: &[&str] = &[
     "wiki.list?workspaceId={workspace}", "wiki.list?workspaceId={workspace}&status=proposed",
     "wiki.list?workspaceId={workspace}&search=deadlocks", "wiki.list?workspaceId={workspace}&tags=database",
     "wiki.get?id={entry}", "wiki.get?id={next}",
+    "epic.list?projectId={shop}", "epic.list?projectId={shop}&state=FAILED", "epic.get?id={epic}", "review.queue?epicId={epic}",
+    "mail.inbox?workspaceId={workspace}", "mail.inbox?workspaceId={workspace}&agentId={dev}&unread=true",
+    "mail.thread?mailId={mail}", "decision.list?workspaceId={workspace}", "decision.list?workspaceId={workspace}&agentId={dev}&limit=1",
+    "notification.list?", "notification.list?workspaceId={workspace}",
 ];
 
 /// Routes of the past's own, which name their moments themselves, and routes that tell of now alone.
@@ -43,6 +47,9 @@ const NOT_ASKED: &[&str] = &[
     "/api/auth/github/callback",
     "/api/openapi.json",
     "/api/event.stream",
+    "/api/notification.settings",
+    "/api/agent.health",
+    "/api/agent.terminal",
     "/health/live",
     "/health/ready",
     "/metrics",

@@ -21,6 +21,8 @@ const SESSION: &str = "403 SESSION_ACCESS_DENIED";
 const MISMATCH: &str = "403 AGENT_SESSION_MISMATCH";
 const WIKI: &str = "403 WIKI_ENTRY_ACCESS_DENIED";
 const EVENT: &str = "403 EVENT_ACCESS_DENIED";
+const EPIC: &str = "403 EPIC_ACCESS_DENIED";
+const MAIL: &str = "403 MAIL_ACCESS_DENIED";
 const LEVEL: &str = "403 AGENT_NOT_ORGANIZATION_LEVEL";
 
 /// Routes for whoever comes, signed in or not.
@@ -53,6 +55,11 @@ struct World {
     task: String,
     session: String,
     entry: String,
+    epic: String,
+    /// From Ada to the project's agent.
+    mail: String,
+    /// From Ada to the people of the workspace.
+    note: String,
     event: String,
     /// Where that event is.
     position: i64,
@@ -60,7 +67,7 @@ struct World {
 
 #[rustfmt::skip]
 fn table(world: &World) -> Vec<Row> {
-    let World { workspace, shop, dev, spare, task, session, entry, event, position } = world;
+    let World { workspace, shop, dev, spare, task, session, entry, epic, mail, note, event, position } = world;
     let none = || json!({});
     let within = format!("workspaceId={workspace}&projectId={shop}");
     let question = json!({ "question": "Why?", "context": {}, "urgency": "low" });
@@ -83,6 +90,8 @@ fn table(world: &World) -> Vec<Row> {
         ("PUT", "/api/agent.update".into(), json!({ "id": spare, "name": "x" }), [IN, AGENT, OWNERS, OWNERS, OWNERS]),
         ("POST", "/api/agent.rotateCredentials".into(), json!({ "id": spare }), [IN, AGENT, OWNERS, OWNERS, OWNERS]),
         ("DELETE", format!("/api/agent.delete?id={spare}"), none(), [IN, AGENT, OWNERS, OWNERS, OWNERS]),
+
+        ("GET", format!("/api/agent.terminal?id={dev}"), none(), [IN, AGENT, OWNERS, OWNERS, OWNERS]),
 
         ("GET", format!("/api/task.list?projectId={shop}"), none(), [IN, PROJECT, IN, PROJECT, PROJECT]),
         ("GET", format!("/api/task.get?id={task}"), none(), [IN, TASK, IN, TASK, TASK]),
@@ -118,6 +127,34 @@ fn table(world: &World) -> Vec<Row> {
         ("POST", "/api/wiki.approve".into(), json!({ "id": entry }), [IN, WIKI, OWNERS, OWNERS, OWNERS]),
         ("POST", "/api/wiki.reject".into(), json!({ "id": entry, "reason": "x" }), [IN, WIKI, OWNERS, OWNERS, OWNERS]),
 
+        ("GET", format!("/api/epic.list?projectId={shop}"), none(), [IN, PROJECT, IN, PROJECT, PROJECT]),
+        ("GET", format!("/api/epic.get?id={epic}"), none(), [IN, EPIC, IN, EPIC, EPIC]),
+        ("GET", format!("/api/review.queue?epicId={epic}"), none(), [IN, EPIC, IN, EPIC, EPIC]),
+        ("POST", "/api/epic.create".into(), json!({ "projectId": shop, "title": "x", "description": "x" }), [IN, PROJECT, OWNERS, OWNERS, OWNERS]),
+        ("PUT", "/api/epic.update".into(), json!({ "id": epic, "title": "y" }), [IN, EPIC, OWNERS, OWNERS, OWNERS]),
+        ("POST", "/api/epic.complete".into(), json!({ "id": epic }), [IN, EPIC, OWNERS, OWNERS, OWNERS]),
+        ("POST", "/api/epic.requestChanges".into(), json!({ "id": epic, "feedback": "x" }), [IN, EPIC, OWNERS, OWNERS, OWNERS]),
+        ("POST", "/api/epic.fail".into(), json!({ "id": epic, "reason": "x" }), [IN, EPIC, OWNERS, OWNERS, OWNERS]),
+        ("GET", format!("/api/agent.health?workspaceId={workspace}"), none(), [IN, WORKSPACE, IN, IN, WORKSPACE]),
+        ("GET", format!("/api/agent.health?workspaceId={workspace}&epicId={epic}"), none(), [IN, WORKSPACE, IN, EPIC, WORKSPACE]),
+        ("GET", format!("/api/audit.history?aggregate=epic&id={epic}"), none(), [IN, EPIC, IN, EPIC, EPIC]),
+
+        ("GET", format!("/api/mail.inbox?workspaceId={workspace}"), none(), [IN, WORKSPACE, IN, IN, WORKSPACE]),
+        ("GET", format!("/api/mail.inbox?workspaceId={workspace}&agentId={dev}"), none(), [IN, WORKSPACE, IN, AGENT, WORKSPACE]),
+        ("GET", format!("/api/mail.thread?mailId={mail}"), none(), [IN, MAIL, IN, MAIL, MAIL]),
+        ("GET", format!("/api/mail.thread?mailId={note}"), none(), [IN, MAIL, MAIL, MAIL, MAIL]),
+        ("POST", "/api/mail.send".into(), json!({ "workspaceId": workspace, "toAgentId": dev, "subject": "x", "body": "x" }), [IN, WORKSPACE, OWNERS, OWNERS, OWNERS]),
+        ("POST", "/api/mail.reply".into(), json!({ "inReplyToMailId": mail, "body": "x" }), [IN, MAIL, OWNERS, OWNERS, OWNERS]),
+        ("POST", "/api/mail.read".into(), json!({ "mailId": note }), [IN, MAIL, OWNERS, OWNERS, OWNERS]),
+        ("GET", format!("/api/audit.history?aggregate=mail&id={mail}"), none(), [IN, MAIL, IN, MAIL, MAIL]),
+
+        ("GET", format!("/api/decision.list?workspaceId={workspace}"), none(), [IN, WORKSPACE, IN, IN, WORKSPACE]),
+        ("GET", format!("/api/decision.list?workspaceId={workspace}&agentId={dev}"), none(), [IN, WORKSPACE, IN, AGENT, WORKSPACE]),
+        ("GET", "/api/notification.list".into(), none(), [IN, IN, OWNERS, OWNERS, OWNERS]),
+        ("GET", format!("/api/notification.list?workspaceId={workspace}"), none(), [IN, WORKSPACE, OWNERS, OWNERS, OWNERS]),
+        ("GET", "/api/notification.settings".into(), none(), [IN, IN, OWNERS, OWNERS, OWNERS]),
+        ("PUT", "/api/notification.updateSettings".into(), none(), [IN, IN, OWNERS, OWNERS, OWNERS]),
+
         ("POST", "/api/session.start".into(), json!({ "projectId": shop }), [AGENTS, AGENTS, IN, PROJECT, PROJECT]),
         ("GET", format!("/api/session.get?id={session}"), none(), [IN, SESSION, IN, SESSION, SESSION]),
         ("POST", "/api/session.log".into(), json!({ "sessionId": session, "message": "x" }), [AGENTS, AGENTS, IN, MISMATCH, SESSION]),
@@ -143,6 +180,12 @@ async fn everybody_gets_in_where_the_table_says_and_nowhere_else(bench: Bench) {
     let body =
         json!({ "workspaceId": workspace, "projectId": shop, "title": "x", "slug": "locks", "content": "Avoid them" });
     let entry = ada.post("/api/wiki.create", &body).await.ok().id_of("entry");
+    let epic = json!({ "projectId": shop, "title": "x", "description": "x" });
+    let epic = ada.post("/api/epic.create", &epic).await.ok().id_of("epic");
+    let letter = json!({ "workspaceId": workspace, "toAgentId": dev["agent"]["id"], "subject": "x", "body": "x" });
+    let mail = ada.post("/api/mail.send", &letter).await.ok().id_of("mail");
+    let letter = json!({ "workspaceId": workspace, "toHuman": true, "subject": "x", "body": "x" });
+    let note = ada.post("/api/mail.send", &letter).await.ok().id_of("mail");
     let events = ada.get(&format!("/api/event.list?projectId={shop}")).await.ok();
     let world = World {
         workspace,
@@ -152,6 +195,9 @@ async fn everybody_gets_in_where_the_table_says_and_nowhere_else(bench: Bench) {
         task,
         session,
         entry,
+        epic,
+        mail,
+        note,
         event: id(&events.body["events"][0]),
         position: events.body["events"][0]["metadata"]["position"].as_i64().unwrap(),
     };

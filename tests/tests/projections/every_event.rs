@@ -62,11 +62,16 @@ fn subject_of(aggregate: &str) -> u128 {
         "workspace" => 2,
         // A repository is its project's, and a scorecard its agent's.
         "project" | "repository" => 3,
-        "agent" | "scorecard" => 4,
+        "agent" | "scorecard" | "post" => 4,
         "session" => 10,
         "task" => 11,
         "pull_request" => 12,
         "wiki" => 14,
+        "errand" | "tool_call" => 21,
+        "epic" | "mail" => 20,
+        "decision" => 22,
+        "notification" => 23,
+        "notification_settings" => 1,
         unknown => panic!("whose id do the golden files of {unknown} have?"),
     }
 }
@@ -81,6 +86,6 @@ fn golden(kind: EventKind) -> NewEvent {
         event_version: kind.version.into(),
         payload: std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())),
         metadata: json!({ "actor_type": "user", "actor_id": user, "command_id": "c-1" }).to_string(),
-        workspace_id: (kind.aggregate != "user").then(|| Uuid::from_u128(2)),
+        workspace_id: (!matches!(kind.aggregate, "user" | "notification_settings")).then(|| Uuid::from_u128(2)),
     }
 }

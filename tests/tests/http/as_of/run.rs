@@ -70,6 +70,15 @@ impl Run {
         }
     }
 
+    /// The project's agent puts a decision on record, as it does through MCP.
+    async fn decides(&self, title: &str) {
+        let by = AgentId(self.id("dev").parse().unwrap());
+        let context = commands::Context::new(commands::Actor::Agent(by), self.server.bench.clock.now());
+        let (title, body) = (title.to_owned(), "It is better so".to_owned());
+        let decision = commands::decisions::LogDecision { by, title, body };
+        self.server.executor.run(&context, &decision).await.unwrap();
+    }
+
     /// The next step; false when there is none. Time passes with each.
     pub(super) async fn step(&mut self) -> bool {
         self.server.bench.clock.set(self.server.bench.clock.now() + TimeDelta::minutes(10));
@@ -89,11 +98,25 @@ impl Run {
                 dev.post("/api/task.start", &json!({ "taskId": self.id("task"), "sessionId": session })).await.ok();
                 dev.post("/api/session.log", &json!({ "sessionId": session, "message": "Half done" })).await.ok();
                 self.keep("session", session);
+                let letter = json!({ "workspaceId": workspace, "toAgentId": self.id("dev"), "subject": "Hurry", "body": "It is late" });
+                self.keep("mail", ada.post("/api/mail.send", &letter).await.ok().id_of("mail"));
+                self.decides("Split the task").await;
             }
-            3 => self.is_rejected(1).await,
+            3 => {
+                let epic =
+                    json!({ "projectId": shop, "title": "Shopping", "description": "A shop", "design": "# Shop" });
+                self.keep("epic", ada.post("/api/epic.create", &epic).await.ok().id_of("epic"));
+                self.is_rejected(1).await;
+            }
             4 => {
                 dev.post("/api/task.complete", &json!({ "taskId": self.id("task") })).await.ok();
                 dev.stop_session(&self.id("session")).await.ok();
+                let more = json!({ "inReplyToMailId": self.id("mail"), "body": "No hurry any more" });
+                ada.post("/api/mail.reply", &more).await.ok();
+                let note = json!({ "workspaceId": workspace, "toHuman": true, "subject": "Remember", "body": "Lunch" });
+                let note = ada.post("/api/mail.send", &note).await.ok().id_of("mail");
+                ada.post("/api/mail.read", &json!({ "mailId": note })).await.ok();
+                self.decides("Ask the lead").await;
             }
             5 => {
                 let body = json!({ "workspaceId": workspace, "title": "On deadlocks", "slug": "locks",
@@ -128,6 +151,7 @@ impl Run {
                     "mentions": [self.id("dev")] });
                 lead.post("/api/event.publish", &body).await.ok();
                 self.keep("second", second);
+                ada.put("/api/epic.update", &json!({ "id": self.id("epic"), "title": "More shopping" })).await.ok();
             }
             10 => {
                 self.keep("site", ada.project(&workspace, "site").await);
@@ -146,6 +170,7 @@ impl Run {
                 ada.delete(&format!("/api/agent.delete?id={}", self.id("temp"))).await.ok();
                 ada.delete(&format!("/api/workspace.delete?id={}", self.id("closed"))).await.ok();
                 lead.stop_session(&self.id("second")).await.ok();
+                ada.post("/api/epic.fail", &json!({ "id": self.id("epic"), "reason": "Too large" })).await.ok();
             }
             _ => return false,
         }

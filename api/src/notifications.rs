@@ -1,0 +1,76 @@
+//! Notifications: what a person was told or could have been, and how they want to be told.
+
+mod bodies;
+
+use std::sync::Arc;
+
+use aide::axum::ApiRouter;
+use aide::axum::routing::{get_with, put_with};
+use axum::extract::State;
+use commands::notification::ChangeSettings;
+use domain::WorkspaceId;
+use projections::notifications::{self, NotificationView};
+use projections::workspaces;
+
+use bodies::{ChangeSettingsInput, ListNotifications, ManyNotifications, NoInput, NotificationBody, SettingsBody};
+
+use crate::App;
+use crate::answer::{Answer, SeenAt, Shown, ShownAt};
+use crate::auth::{Caller, Owner};
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::input::{Ask, Look, LookBack};
+use crate::openapi::route;
+use crate::past::Subject;
+
+/// Notifications of a page, unless the client says otherwise.
+const PAGE: i64 = 50;
+
+pub(crate) fn routes() -> ApiRouter<Arc<App>> {
+    const LIST: &[Code] = &[Code::WorkspaceNotFound, Code::WorkspaceAccessDenied];
+    ApiRouter::new()
+        .api_route("/notification.list", get_with(list, route("notification", "Your news, newest first", LIST)))
+        .api_route("/notification.settings", get_with(settings, route("notification", "How you are told", &[])))
+        .api_route("/notification.updateSettings", put_with(change, route("notification", "Say how to tell you", &[])))
+}
+
+async fn list(State(app): State<Arc<App>>, look: LookBack<Owner, ListNotifications>) -> SeenAt<ManyNotifications> {
+    let about = look.input.workspace_id.map_or(Subject::Reach, Subject::Workspace);
+    let scene = app.scene(&look, about, &[workspaces::NAME, notifications::NAME]).await?;
+    let asked = look.input;
+    let user_id = look.by.user_id;
+    let workspace = match asked.workspace_id {
+        Some(id) => Some(scene.workspace_in_reach(&Caller::Owner(look.by), WorkspaceId(id)).await?.id),
+        None => None,
+    };
+    let limit = asked.limit.unwrap_or(PAGE);
+    let found: Vec<NotificationView> =
+        notifications::list(&scene.views, user_id, workspace, asked.before, limit).await?;
+    let is_full = found.len() as i64 == limit;
+    let next_before = found.last().filter(|_| is_full).map(|it| it.position);
+    let body =
+        ManyNotifications { notifications: found.into_iter().map(NotificationBody::from).collect(), next_before };
+    Ok(ShownAt::new(&scene, &body))
+}
+
+async fn settings(State(app): State<Arc<App>>, look: Look<Owner, NoInput>) -> Result<Shown<SettingsBody>, ApiError> {
+    app.caught_up(&look, &[notifications::NAME]).await?;
+    let set = notifications::preferences(&app.views, look.by.user_id).await?;
+    Ok(Shown(set.unwrap_or_else(|| app.settings.everybody.clone()).into()))
+}
+
+async fn change(
+    State(app): State<Arc<App>>,
+    Ask { by, input, context }: Ask<Owner, ChangeSettingsInput>,
+) -> Result<Answer<SettingsBody>, ApiError> {
+    let everybody = app.settings.everybody.clone();
+    let change = ChangeSettings { user_id: by.user_id, everybody: everybody.clone(), changes: input.changes()? };
+    let done = app.run(&context, &change).await?;
+    let shown = if app.engine.wait_for(&[notifications::NAME], done.position, app.settings.patience).await {
+        let set = notifications::preferences(&app.views, by.user_id).await?;
+        Some(set.unwrap_or(everybody).into())
+    } else {
+        None
+    };
+    Ok(Answer::of(&done, shown))
+}

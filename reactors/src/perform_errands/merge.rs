@@ -1,0 +1,45 @@
+//! Merges a task's pull request into its epic's branch: the commit that was reviewed, and no other.
+
+use domain::TaskId;
+use domain::errand::WorkResult;
+use workbench::git::{CommitId, Merge, MergeOutcome};
+
+use super::hands::Hands;
+use super::trouble::Trouble;
+
+pub(super) async fn perform(hands: &Hands, task_id: TaskId) -> Result<WorkResult, Trouble> {
+    let place = hands.shop.bench.task_place(hands.log(), &hands.shop.views, task_id).await?;
+    let url = place.factory.pr_url.as_deref().ok_or_else(|| Trouble::lasting("the task has no pull request"))?;
+    let reviewed = place.factory.head.as_deref().map(CommitId::new).transpose()?;
+    let message = format!("Merge task: {}", place.task.title);
+    let merge = Merge {
+        from: &place.branch,
+        at: reviewed.as_ref(),
+        into: &place.epic.branch,
+        message: &message,
+        trailer: &place.trailer,
+    };
+    let project = place.epic.project;
+    Ok(match project.forge().merge(&project.repository, url, &merge).await? {
+        MergeOutcome::Merged { commit, set_aside, .. } => {
+            if !set_aside.is_empty() {
+                tracing::warn!(task = %task_id, ?set_aside, "a merge put uncommitted files aside");
+            }
+            WorkResult::Merged { merge_commit: commit.to_string() }
+        }
+        MergeOutcome::Conflict { files } => WorkResult::MergeConflicted { files },
+    })
+}
+
+/// Takes back a merge that nobody wants any more, if nothing was built on it yet.
+pub(super) async fn undo(hands: &Hands, task_id: TaskId, merge_commit: &str) {
+    let undone = async {
+        let place = hands.shop.bench.task_place(hands.log(), &hands.shop.views, task_id).await?;
+        let commit = CommitId::new(merge_commit)?;
+        place.epic.project.repository.undo_merge(&place.epic.branch, &commit).await?;
+        Ok::<(), Trouble>(())
+    };
+    if let Err(trouble) = undone.await {
+        tracing::warn!(task = %task_id, merge_commit, ?trouble, "a merge that is no longer wanted stays");
+    }
+}

@@ -1,0 +1,29 @@
+//! Merges an epic's pull request into the main branch, when a human took it.
+
+use domain::EpicId;
+use domain::errand::WorkResult;
+use workbench::git::{Merge, MergeOutcome};
+
+use super::hands::Hands;
+use super::trouble::Trouble;
+
+pub(super) async fn perform(hands: &Hands, epic_id: EpicId) -> Result<WorkResult, Trouble> {
+    let place = hands.shop.bench.epic_place(hands.log(), &hands.shop.views, epic_id).await?;
+    let url = place.epic.pr_url.as_deref().ok_or_else(|| Trouble::lasting("the epic has no pull request"))?;
+    let message = format!("Merge epic: {}", place.epic.title);
+    let project = place.project;
+    let merge = Merge {
+        from: &place.branch,
+        at: None,
+        into: project.main_branch(),
+        message: &message,
+        trailer: &place.trailer,
+    };
+    match project.forge().merge(&project.repository, url, &merge).await? {
+        MergeOutcome::Merged { commit, .. } => Ok(WorkResult::EpicMerged { merge_commit: commit.to_string() }),
+        MergeOutcome::Conflict { files } => Err(Trouble::Lasting {
+            error: format!("the epic does not fit {} any more", project.main_branch()),
+            details: Some(files.join(", ")),
+        }),
+    }
+}

@@ -1,0 +1,10 @@
+//! The whole factory with scripts for agents: a real git repository, real terminals, the built server, both stores.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stderr, reason = "a test that fails shows what its agents said")]
+
+mod errands;
+mod ground;
+mod health;
+mod load;
+mod story;
+mod workshop;

@@ -1,0 +1,177 @@
+//! A bench in this process on a clock that tests set: one epic, its supervisor, and workers on tasks.
+
+use std::fs;
+use std::process::Command;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use commands::factory::{AddTask, AppointSupervisor, AppointWorker, CreateEpic};
+use commands::tool_call::CallTool;
+use commands::{Actor, Context, Decision};
+use domain::post::Profiles;
+use domain::{AgentId, EpicId, TaskId};
+use muster_tests::fleet::{Fleet, new};
+use muster_tests::muster::wait_until;
+use muster_tests::stores;
+use projections::Engine;
+use reactors::bench::{Bench, BenchSettings};
+use reactors::health::Health;
+use reactors::perform_errands::{FreshKey, Performer, Shop};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A workspace with one epic on a bench.
+pub(crate) struct Workshop {
+    pub(crate) place: stores::Bench,
+    pub(crate) fleet: Fleet,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) bench: Arc<Bench>,
+    pub(crate) supervisor: AgentId,
+    pub(crate) folder: TempDir,
+}
+
+impl Workshop {
+    /// A bench whose workers are started with this command; they start themselves without.
+    pub(crate) async fn open(place: stores::Bench, worker: Option<&[&str]>) -> Self {
+        Self::open_on(place, worker, "main").await
+    }
+
+    /// The same with another main branch than the repository has.
+    pub(crate) async fn open_on(place: stores::Bench, worker: Option<&[&str]>, main_branch: &str) -> Self {
+        let folder = tempfile::Builder::new().prefix("muster-shop-").tempdir().unwrap();
+        let bench = bench(&folder, worker, main_branch).await;
+        let fleet = Fleet::on(place.log());
+        let views = place.stores().views.clone();
+        let engine = Arc::new(Engine::start(place.log(), views, projections::all(), Default::default()));
+        let workspace = fleet.workspace("acme").await.unwrap();
+        let project = fleet.project(workspace, "shop").await.unwrap();
+        let epic_id: EpicId = new();
+        let create = CreateEpic {
+            by: fleet.owner,
+            epic_id,
+            project_id: project,
+            bench: None,
+            title: "A shop".to_owned(),
+            description: "Sell things".to_owned(),
+            design: "# A shop".to_owned(),
+        };
+        fleet.executor.run(&fleet.context(), &create).await.unwrap();
+        let supervisor = AppointSupervisor { by: None, epic_id, profiles: Profiles::default() };
+        let supervisor = fleet.executor.run(&fleet.context(), &supervisor).await.unwrap().outcome.agent_id;
+        Self { place, fleet, engine, bench, supervisor, folder }
+    }
+
+    /// A task of the epic, and the worker on it.
+    pub(crate) async fn worker(&self, title: &str) -> (TaskId, AgentId) {
+        let add =
+            AddTask { by: self.supervisor, task_id: new(), title: title.to_owned(), description: "Do it".to_owned() };
+        let task_id = self.run(Actor::Agent(self.supervisor), &add).await;
+        let appoint = AppointWorker { task_id, profiles: Profiles::default() };
+        (task_id, self.run(Actor::System("test"), &appoint).await.agent_id)
+    }
+
+    /// Everything that is to be done outside is done, and no more comes of it.
+    pub(crate) async fn perform(&self) {
+        let performer = Performer::start(self.shop());
+        wait_until("every errand is over", async || self.count("ErrandOrdered").await == self.ended().await).await;
+        performer.shutdown().await;
+    }
+
+    async fn ended(&self) -> usize {
+        self.count("ErrandDone").await + self.count("ErrandFailed").await + self.count("ErrandCancelled").await
+    }
+
+    fn shop(&self) -> Shop {
+        Shop {
+            bench: Arc::clone(&self.bench),
+            executor: Arc::clone(&self.fleet.executor),
+            views: self.place.stores().views.clone(),
+            engine: Arc::clone(&self.engine),
+            keys: Arc::new(|_, code| FreshKey { text: format!("key of {code}"), hash: vec![7; 32] }),
+        }
+    }
+
+    /// Looks after the agents, on this node.
+    pub(crate) fn health(&self) -> Health {
+        self.health_on(&self.fleet)
+    }
+
+    /// Looks after the agents, on any node.
+    pub(crate) fn health_on(&self, fleet: &Fleet) -> Health {
+        Health {
+            bench: Arc::clone(&self.bench),
+            executor: Arc::clone(&fleet.executor),
+            views: self.place.stores().views.clone(),
+            engine: Arc::clone(&self.engine),
+        }
+    }
+
+    /// So many seconds go by.
+    pub(crate) fn pass(&self, seconds: i64) {
+        self.place.clock.set(self.now() + TimeDelta::seconds(seconds));
+    }
+
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.place.clock.now()
+    }
+
+    /// An agent calls a tool: it is there.
+    pub(crate) async fn hear_of(&self, agent: AgentId) {
+        let call = CallTool { call_id: new(), by: agent, tool: "mcp__agent__get_status".to_owned(), input: json!({}) };
+        self.run(Actor::Agent(agent), &call).await;
+    }
+
+    pub(crate) async fn run<D: Decision>(&self, actor: Actor, decision: &D) -> D::Outcome {
+        self.fleet.executor.run(&Context::new(actor, self.now()), decision).await.unwrap().outcome
+    }
+
+    /// How often something happened.
+    pub(crate) async fn count(&self, event_type: &str) -> usize {
+        self.place.everything().await.iter().filter(|it| it.event_type == event_type).count()
+    }
+
+    /// What was said when something happened last.
+    pub(crate) async fn last(&self, event_type: &str) -> Value {
+        let events = self.place.everything().await;
+        let last = events.iter().rfind(|it| it.event_type == event_type);
+        let payload = &last.unwrap_or_else(|| panic!("no {event_type}")).payload;
+        serde_json::from_str::<Value>(payload).unwrap()[event_type].clone()
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        let socket = self.folder.path().join("bench/tmux.sock");
+        let _ = Command::new("tmux").arg("-S").arg(socket).arg("kill-server").output();
+    }
+}
+
+async fn bench(folder: &TempDir, worker: Option<&[&str]>, main_branch: &str) -> Arc<Bench> {
+    let repository = folder.path().join("shop");
+    fs::create_dir_all(&repository).unwrap();
+    let git = |args: &[&str]| {
+        assert!(Command::new("git").arg("-C").arg(&repository).args(args).status().unwrap().success());
+    };
+    git(&["init", "--quiet", "--initial-branch", "main"]);
+    git(&[
+        "-c",
+        "user.name=Ada",
+        "-c",
+        "user.email=ada@localhost",
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "Begin",
+    ]);
+    let worker = worker.map(|it| format!("[agents.worker]\ncommand = {}\n", json!(it))).unwrap_or_default();
+    let text = format!(
+        "folder = {}\n{worker}[projects.\"acme/shop\"]\nrepository = {}\nmain_branch = \"{main_branch}\"\n",
+        json!(folder.path().join("bench")),
+        json!(repository)
+    );
+    let file = folder.path().join("bench.toml");
+    fs::write(&file, text).unwrap();
+    let settings = BenchSettings::read(Some(&file), |_| None, folder.path()).unwrap().unwrap();
+    Bench::open(settings, "127.0.0.1:1").unwrap()
+}
