@@ -4,7 +4,9 @@
 
 mod errands;
 mod ground;
+mod guide;
 mod health;
 mod load;
+mod settings;
 mod story;
 mod workshop;
