@@ -4,6 +4,9 @@
 //! place beside the log, and gives each command an id that follows from the event, so that a crash, a second
 //! delivery or a second node does nothing twice. One file per reactor, named event to intent.
 
+// An errand goes through drivers and decisions that await one another; a release build looks at all of that as one type.
+#![recursion_limit = "256"]
+
 pub mod bench;
 pub mod health;
 pub mod perform_errands;
