@@ -12,7 +12,8 @@ pub enum Life {
         /// The process.
         pid: u32,
     },
-    /// Its command has ended; what it said can still be read.
+    /// Its command has ended; what it said can still be read. tmux sees a terminal closed before it hears how the
+    /// command ended, and now and then it never hears: then there is neither code nor signal.
     Ended {
         /// Its exit code, unless a signal ended it.
         status: Option<i32>,

