@@ -1,11 +1,11 @@
-//! Looking up accounts, signed-in sessions, keys and secrets.
+//! Looking up accounts, signed-in sessions, keys, addresses and secrets.
 
 use std::collections::HashMap;
 
 use uuid::Uuid;
 
 use crate::sql::{Database, Query, Row, Value};
-use crate::{Account, Credential, SignInSession, StoreError};
+use crate::{Account, Credential, NotificationAddresses, SignInSession, StoreError};
 
 /// The rows beside the log. They are written only by commits.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +92,24 @@ impl Accounts<'_> {
             standing: row.text(4)?.to_owned(),
             key_hash: row.bytes(5)?.to_vec(),
             created_at: row.int(6)?,
+        }))
+    }
+
+    /// Where a person is told; none if they never said.
+    pub async fn notification_addresses(&self, user_id: Uuid) -> Result<Option<NotificationAddresses>, StoreError> {
+        let query = Query::new(
+            "select user_id, sound_file, webhook_url, changed_at
+             from notification_addresses
+             where user_id = $1",
+        )
+        .bind(user_id);
+        let Some(row) = self.0.first(query).await? else { return Ok(None) };
+        let text = |row: &Row, at| row.text(at).map(str::to_owned);
+        Ok(Some(NotificationAddresses {
+            user_id: row.uuid(0)?,
+            sound_file: row.optional(1, text)?,
+            webhook_url: row.optional(2, text)?,
+            changed_at: row.int(3)?,
         }))
     }
 

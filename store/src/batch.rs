@@ -154,7 +154,8 @@ fn touches(commit: &Commit) -> Vec<Touch> {
             | RowChange::RemoveSessionsOf { .. }
             | RowChange::IssueCredential(_)
             | RowChange::SetAgentStanding { .. }
-            | RowChange::RevokeCredentials { .. } => {}
+            | RowChange::RevokeCredentials { .. }
+            | RowChange::SetNotificationAddresses(_) => {}
         }
     }
     all

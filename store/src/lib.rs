@@ -21,6 +21,7 @@ pub mod transfer;
 
 mod accounts;
 mod batch;
+mod bench_lease;
 mod checkpoints;
 mod clock;
 mod commit;
@@ -40,6 +41,7 @@ mod well_formed;
 mod writer;
 
 pub use accounts::{Accounts, KnownSession};
+pub use bench_lease::BenchLease;
 pub use clock::{Clock, from_micros};
 pub use commit::{
     Claim, CommandKey, Commit, CommitError, Guard, Receipt, Remember, Remembered, StreamAppend, Take, reactor_key,
@@ -51,6 +53,6 @@ pub use log::EventLog;
 pub use moment::{Moment, MomentError};
 pub use open::{Access, Location, Settings, Stores, scratch_views};
 pub use read::{Head, LogStats, Page, TypeCount};
-pub use rows::{Account, Credential, GithubIdentity, RowChange, SignInSession};
+pub use rows::{Account, Credential, GithubIdentity, NotificationAddresses, RowChange, SignInSession};
 pub use seal::{KnownKeys, TextKey, Unpurged};
 pub use verify::{Finding, VerifyReport};

@@ -55,8 +55,7 @@ impl EventLog {
                 tasks.push(tokio::spawn(crate::postgres::notify(it.clone(), written.subscribe())));
                 let (commits, waiting) = mpsc::unbounded_channel();
                 let appender = PostgresAppender::new(it.clone(), clock.clone());
-                // Not among `tasks`: it ends by itself once it has answered everyone.
-                tokio::spawn(crate::postgres::write(appender, waiting, Heads { known: head.clone(), written }));
+                crate::postgres::start(appender, waiting, Heads { known: head.clone(), written })?;
                 Writer::Postgres(commits)
             }
         };

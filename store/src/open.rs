@@ -64,7 +64,11 @@ macro_rules! migration {
     };
 }
 
-const LOG: &[Migration] = &[migration!(1, "log", "0001_create_log"), migration!(2, "log", "0002_add_append_batch")];
+const LOG: &[Migration] = &[
+    migration!(1, "log", "0001_create_log"),
+    migration!(2, "log", "0002_add_append_batch"),
+    migration!(3, "log", "0003_add_bench_leases"),
+];
 const VIEWS: &[Migration] = &[migration!(1, "views", "0001_add_projection_registry")];
 
 // Its writer has checkpoints made by others, so that commands need not wait for them; this is what bounds the file.

@@ -70,6 +70,8 @@ pub enum RowChange {
         /// The agent.
         agent_id: Uuid,
     },
+    /// Where a person is told from now on, instead of where they were told before.
+    SetNotificationAddresses(NotificationAddresses),
 }
 
 /// A person who may sign in.
@@ -140,7 +142,20 @@ pub struct Credential {
     pub created_at: i64,
 }
 
-// Written by hand so that no log line can ever carry a hash.
+/// Where a person is told what concerns them. It goes with the account.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NotificationAddresses {
+    /// Whose they are.
+    pub user_id: Uuid,
+    /// The sound to play, as a path on the node.
+    pub sound_file: Option<String>,
+    /// Where news is posted.
+    pub webhook_url: Option<String>,
+    /// Microseconds since 1970.
+    pub changed_at: i64,
+}
+
+// Written by hand so that no log line can ever carry a hash or an address.
 macro_rules! debug_without_secrets {
     ($($type:ident: $id:ident),*) => {$(
         impl std::fmt::Debug for $type {
@@ -150,4 +165,6 @@ macro_rules! debug_without_secrets {
         }
     )*};
 }
-debug_without_secrets!(Account: user_id, SignInSession: session_id, Credential: credential_id);
+debug_without_secrets!(
+    Account: user_id, SignInSession: session_id, Credential: credential_id, NotificationAddresses: user_id
+);

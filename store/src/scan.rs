@@ -6,7 +6,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{Executor, Postgres, Row as _};
 use uuid::Uuid;
 
-use crate::sql::{Database, PostgresDatabase, SqliteDatabase, postgres_failed, sqlite_failed};
+use crate::sql::{Database, PostgresDatabase, SqliteDatabase, Tries, postgres_failed, sqlite_failed};
 use crate::{StoreError, StoredEvent, StreamId};
 
 /// Which events.
@@ -193,17 +193,52 @@ pub(crate) fn scan_file(connection: &rusqlite::Connection, select: &Select, plac
 }
 
 async fn from_postgres(database: &PostgresDatabase, select: Select) -> Result<Found, StoreError> {
-    scan_server(database.pool(), select, database.place()).await
+    let mut tries = Tries::of(database.pool());
+    loop {
+        match scan_server(database.pool(), &select).await {
+            Err(Fault::Server(e)) if tries.another(&e) => {}
+            found => return found.map_err(|e| e.at(database.place())),
+        }
+    }
+}
+
+/// Why a scan of a server found nothing.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The server, or the way to it.
+    Server(sqlx::Error),
+    /// What is stored there.
+    Damage(StoreError),
+}
+
+impl Fault {
+    /// The fault of a store that is somewhere.
+    pub(crate) fn at(self, place: &str) -> StoreError {
+        match self {
+            Self::Server(e) => postgres_failed(place, &e),
+            Self::Damage(e) => e,
+        }
+    }
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Server(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Damage(error)
+    }
 }
 
 /// Reads events on a connection of the caller's, within its transaction.
 pub(crate) async fn scan_server<'e>(
     connection: impl Executor<'e, Database = Postgres> + 'e,
-    select: Select,
-    place: &str,
-) -> Result<Found, StoreError> {
-    let failed = |e: sqlx::Error| postgres_failed(place, &e);
-    let query = match &select {
+    select: &Select,
+) -> Result<Found, Fault> {
+    let query = match select {
         Select::Stream { stream, from, to } => sqlx::query(OF_STREAM)
             .bind(stream.aggregate_type.clone())
             .bind(stream.aggregate_id.clone())
@@ -217,16 +252,16 @@ pub(crate) async fn scan_server<'e>(
     };
     let mut rows = query.fetch(connection);
     let mut found = Found::default();
-    while let Some(row) = rows.try_next().await.map_err(failed)? {
-        let (position, sequence) = (int(&row, 0).map_err(failed)?, int(&row, 3).map_err(failed)?);
+    while let Some(row) = rows.try_next().await? {
+        let (position, sequence) = (int(&row, 0)?, int(&row, 3)?);
         let number = select.number(position, sequence);
-        found.look_at(position, number, &select)?;
-        if !select.wants(text_at(&row, 1).map_err(failed)?.unwrap_or_default()) {
+        found.look_at(position, number, select)?;
+        if !select.wants(text_at(&row, 1)?.unwrap_or_default()) {
             continue;
         }
         let text = |at: usize| {
-            let text = text_at(&row, at).map_err(failed)?.ok_or_else(|| no_text(position, at))?;
-            Ok::<_, StoreError>(text.to_owned())
+            let text = text_at(&row, at)?.ok_or_else(|| no_text(position, at))?;
+            Ok::<_, Fault>(text.to_owned())
         };
         found.add(StoredEvent {
             position,
@@ -236,14 +271,11 @@ pub(crate) async fn scan_server<'e>(
             event_version: text(5)?,
             payload: text(6)?,
             metadata: text(7)?,
-            event_id: id(text_at(&row, 8).map_err(failed)?.map(<str>::as_bytes), position)?,
-            workspace_id: {
-                let workspace = text_at(&row, 9).map_err(failed)?;
-                workspace.map(|it| id(Some(it.as_bytes()), position)).transpose()?
-            },
-            recorded_at: int(&row, 10).map_err(failed)?,
+            event_id: id(text_at(&row, 8)?.map(<str>::as_bytes), position)?,
+            workspace_id: text_at(&row, 9)?.map(|it| id(Some(it.as_bytes()), position)).transpose()?,
+            recorded_at: int(&row, 10)?,
         });
-        if found.is_full(&select) {
+        if found.is_full(select) {
             break;
         }
     }

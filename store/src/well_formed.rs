@@ -107,6 +107,9 @@ fn row_texts(row: &RowChange) -> Vec<&str> {
         RowChange::LinkGithub(it) => vec![&it.login],
         RowChange::IssueCredential(it) => vec![&it.standing],
         RowChange::SetAgentStanding { standing, .. } => vec![standing],
+        RowChange::SetNotificationAddresses(it) => {
+            [it.sound_file.as_deref(), it.webhook_url.as_deref()].into_iter().flatten().collect()
+        }
         RowChange::SuspendAccount { .. }
         | RowChange::DeleteAccount { .. }
         | RowChange::AddTextKey { .. }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::batch::{Batch, Pending, Prepared};
 use crate::{CommitError, Receipt, StoreError, StreamId};
@@ -82,8 +82,25 @@ impl Backlog {
     }
 }
 
-/// Commits a batch and tells everyone how it went.
-pub(crate) async fn commit(log: &mut impl Append, batch: Batch, backlog: &mut Backlog, heads: &Heads) {
+/// A batch whose outcome is known and whose callers are still waiting for it.
+#[must_use]
+pub(crate) struct Decided {
+    answers: Vec<oneshot::Sender<Result<Receipt, CommitError>>>,
+    outcomes: Vec<Result<Receipt, CommitError>>,
+}
+
+impl Decided {
+    /// Tells everyone how it went.
+    pub(crate) fn answer(self) {
+        for (answer, outcome) in self.answers.into_iter().zip(self.outcomes) {
+            // A caller that went away still has its events in the log.
+            let _ = answer.send(outcome);
+        }
+    }
+}
+
+/// Commits a batch.
+pub(crate) async fn commit(log: &mut impl Append, batch: Batch, backlog: &mut Backlog, heads: &Heads) -> Decided {
     let (prepared, answers): (Vec<_>, Vec<_>) = batch.commands.into_iter().map(|it| (it.prepared, it.answer)).unzip();
     metrics::histogram!("muster_append_batch_commands").record(prepared.len() as f64);
     let started = Instant::now();
@@ -105,10 +122,7 @@ pub(crate) async fn commit(log: &mut impl Append, batch: Batch, backlog: &mut Ba
     };
     metrics::histogram!("muster_append_seconds").record(started.elapsed().as_secs_f64());
     backlog.refuse_outrun(&prepared, &outcomes);
-    for (answer, outcome) in answers.into_iter().zip(outcomes) {
-        // A caller that went away still has its events in the log.
-        let _ = answer.send(outcome);
-    }
+    Decided { answers, outcomes }
 }
 
 /// Appends a batch. When the database refuses it as a whole, each command is tried alone, so that none suffers for another.

@@ -1,27 +1,30 @@
 //! Decides and writes a batch on PostgreSQL: one call, one round trip while the head row is locked.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
-use sqlx::pool::PoolConnection;
-use sqlx::{Postgres, Row};
+use sqlx::{Connection, PgConnection, Row};
 
 use super::columns::{CALL, Columns};
+use super::known::Known;
 use crate::batch::Prepared;
 use crate::sql::{PostgresDatabase, postgres_failed};
 use crate::writer::{Append, Appended};
 use crate::{Claim, Clock, CommitError, Receipt, Remembered, StoreError, StreamId};
 
-/// Appends batches through `append_batch`, always on the same connection while it lasts: what the server keeps for a
-/// connection stays warm, and readers that use up the pool do not keep commands waiting.
+/// Appends batches through `append_batch`, always on the same connection while it lasts, which is not of the pool: what
+/// the server keeps for a connection stays warm, and readers that use up the pool do not keep commands waiting.
 pub(crate) struct PostgresAppender {
     database: PostgresDatabase,
     clock: Clock,
-    connection: Option<PoolConnection<Postgres>>,
+    connection: Option<PgConnection>,
+    known: Known,
     /// How many batches to come look for every stream before they write.
     wary: u32,
 }
 
-/// A stream that is begun is not looked for, because the insert finds out whether it is there; but then all that was
-/// written is written again. So where one command came too late, others may: this many batches look first.
+/// What is known of a stream spares looking for it; but what turns out wrong costs a batch another call. So where one
+/// was wrong, others may be: this many batches look first.
 const WARY: u32 = 16;
 
 /// Why one command was refused, as `append_batch` says it.
@@ -44,55 +47,129 @@ enum Reason {
     GithubIdentity,
     #[serde(rename = "keys")]
     Keys,
+    #[serde(rename = "look")]
+    Look,
+}
+
+/// What one call of `append_batch` gave.
+enum Called {
+    Appended(Appended),
+    /// Nothing is written: what was known of some stream is not sure.
+    LookForAll,
 }
 
 impl PostgresAppender {
     pub(crate) fn new(database: PostgresDatabase, clock: Clock) -> Self {
-        Self { database, clock, connection: None, wary: 0 }
+        Self { database, clock, connection: None, known: Known::default(), wary: 0 }
     }
-}
 
-impl Append for PostgresAppender {
-    async fn append(&mut self, batch: &[Prepared]) -> Result<Appended, StoreError> {
-        let events: Vec<i64> = batch.iter().map(|prepared| prepared.leaves.len() as i64).collect();
-        let arguments = Columns::of(batch, self.wary > 0)
+    /// Says good-bye to the server.
+    pub(crate) async fn close(self) {
+        if let Some(connection) = self.connection {
+            // It is gone one way or the other.
+            let _ = connection.close().await;
+        }
+    }
+
+    async fn decide(&mut self, batch: &[&Prepared]) -> Result<Appended, StoreError> {
+        let mut look_for_all = self.wary > 0;
+        self.wary = self.wary.saturating_sub(1);
+        loop {
+            match self.call(batch, look_for_all).await {
+                Ok(Called::Appended(appended)) => return Ok(appended),
+                Ok(Called::LookForAll) => {
+                    look_for_all = true;
+                    self.wary = WARY;
+                }
+                Err(error) => {
+                    // It may have landed all the same.
+                    self.known.forget();
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    async fn call(&mut self, batch: &[&Prepared], look_for_all: bool) -> Result<Called, StoreError> {
+        let arguments = Columns::of(batch, &self.known, look_for_all)
             .arguments(self.clock.fixed_micros())
             .map_err(|e| StoreError::Failed(format!("a batch cannot be sent: {e}")))?;
         let failed = |e: sqlx::Error| postgres_failed(self.database.place(), &e);
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => self.database.pool().acquire().await.map_err(failed)?,
+            None => self.database.connect().await?,
         };
         // Not put back when this fails: the next batch gets a connection that works.
-        let row = sqlx::query_with(CALL, arguments).fetch_one(&mut *connection).await.map_err(failed)?;
+        let row = match sqlx::query_with(CALL, arguments).fetch_one(&mut connection).await {
+            Err(error) if !look_for_all && breaks_a_sequence(&error) => {
+                self.connection = Some(connection);
+                return Ok(Called::LookForAll);
+            }
+            answer => answer.map_err(failed)?,
+        };
         self.connection = Some(connection);
         let base: i64 = row.try_get(0).map_err(failed)?;
         let recorded_at: i64 = row.try_get(1).map_err(failed)?;
-        let refused: Vec<i32> = row.try_get(2).map_err(failed)?;
-        let reasons: serde_json::Value = row.try_get(3).map_err(failed)?;
+        let undisturbed: bool = row.try_get(2).map_err(failed)?;
+        let link: Vec<u8> = row.try_get(3).map_err(failed)?;
+        let refused: Vec<i32> = row.try_get(4).map_err(failed)?;
+        let reasons: serde_json::Value = row.try_get(5).map_err(failed)?;
         let reasons: Vec<Reason> = serde_json::from_value(reasons)
             .map_err(|e| StoreError::Failed(format!("append_batch gave an unknown reason: {e}")))?;
-        if let [Reason::Keys] = reasons.as_slice() {
-            return Ok(Appended { outcomes: vec![Err(CommitError::KeysMoved); events.len()], head: base });
+        if !undisturbed {
+            self.known.forget();
         }
-        let too_late = reasons.iter().any(|it| matches!(it, Reason::Stream { .. }));
-        self.wary = if too_late { WARY } else { self.wary.saturating_sub(1) };
-        let mut refusals: std::collections::HashMap<i32, Reason> = refused.into_iter().zip(reasons).collect();
+        self.known.link = link;
+        match reasons.as_slice() {
+            [Reason::Keys] => {
+                let outcomes = vec![Err(CommitError::KeysMoved); batch.len()];
+                return Ok(Called::Appended(Appended { outcomes, head: base }));
+            }
+            [Reason::Look] => return Ok(Called::LookForAll),
+            _ => {}
+        }
+        let mut refusals: HashMap<i32, Reason> = refused.into_iter().zip(reasons).collect();
 
         let mut head = base;
-        let outcomes = (1..)
-            .zip(events)
-            .map(|(command, events)| match refusals.remove(&command) {
+        let outcomes: Vec<_> = (1..)
+            .zip(batch)
+            .map(|(command, prepared)| match refusals.remove(&command) {
                 Some(reason) => Err(reason.into()),
                 None => {
                     let first = head;
-                    head += events;
+                    head += prepared.leaves.len() as i64;
                     Ok(Receipt { first: (first + 1).min(head), last: head, recorded_at })
                 }
             })
             .collect();
-        Ok(Appended { outcomes, head })
+        for (prepared, outcome) in batch.iter().zip(&outcomes) {
+            self.known.learn(prepared, outcome);
+        }
+        Ok(Called::Appended(Appended { outcomes, head }))
     }
+}
+
+impl Append for PostgresAppender {
+    async fn append(&mut self, batch: &[Prepared]) -> Result<Appended, StoreError> {
+        let refusals: Vec<Option<CommitError>> = batch.iter().map(|it| self.known.refusal(it)).collect();
+        let left: Vec<&Prepared> =
+            batch.iter().zip(&refusals).filter_map(|(it, refused)| refused.is_none().then_some(it)).collect();
+        let appended =
+            if left.is_empty() { Appended { outcomes: vec![], head: 0 } } else { self.decide(&left).await? };
+        let mut outcomes = appended.outcomes.into_iter();
+        let unanswered = || StoreError::Failed("append_batch left a command without an outcome".into());
+        let outcomes = refusals.into_iter().map(|refused| match refused {
+            Some(refusal) => Ok(Err(refusal)),
+            None => outcomes.next().ok_or_else(unanswered),
+        });
+        Ok(Appended { outcomes: outcomes.collect::<Result<_, _>>()?, head: appended.head })
+    }
+}
+
+/// Whether a command begins a stream that is there.
+fn breaks_a_sequence(error: &sqlx::Error) -> bool {
+    let database = error.as_database_error();
+    database.is_some_and(|it| it.is_unique_violation() && it.constraint() == Some("one_event_per_sequence"))
 }
 
 impl From<Reason> for CommitError {
@@ -114,7 +191,8 @@ impl From<Reason> for CommitError {
             Reason::NotEmpty { scope } => Self::ScopeNotEmpty { scope },
             Reason::Email => Self::EmailTaken,
             Reason::GithubIdentity => Self::GithubIdentityTaken,
-            Reason::Keys => Self::KeysMoved,
+            // Of the whole batch, which is tried again before anybody is answered.
+            Reason::Keys | Reason::Look => Self::KeysMoved,
         }
     }
 }

@@ -1,17 +1,21 @@
 //! A batch as parallel arrays, the form in which `append_batch` takes it in one call.
 
 use serde_json::{Value, json};
-use sqlx::Arguments;
+use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
-use sqlx::postgres::PgArguments;
+use sqlx::postgres::types::Oid;
+use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo};
+use sqlx::{Arguments, Encode, Postgres, Type};
 
+use super::known::{Known, Sure};
 use crate::batch::Prepared;
 use crate::{Guard, RowChange, StreamId};
 
 /// The call; its parameters are bound in the order of [`Columns::arguments`].
-pub(super) const CALL: &str = "select base_position, batch_recorded_at, refused, refusals from append_batch(
+pub(super) const CALL: &str = "select base_position, batch_recorded_at, undisturbed, head_link, refused, refusals
+    from append_batch(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-    $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34)";
+    $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
 
 /// One field per array; within a group all arrays are as long.
 #[derive(Debug, Default)]
@@ -23,6 +27,11 @@ pub(super) struct Columns<'a> {
     events: Events<'a>,
     /// What all of the batch know of keys.
     known_keys: Option<i64>,
+    /// The link that some commands rely on.
+    known_link: &'a [u8],
+    relies_on_it: bool,
+    /// Whether some command's streams are not among `streams`.
+    leaves_some_out: bool,
 }
 
 #[derive(Debug, Default)]
@@ -31,8 +40,6 @@ struct Streams<'a> {
     aggregate_type: Vec<&'a str>,
     aggregate_id: Vec<&'a str>,
     expected: Vec<i64>,
-    /// Whether it is appended to and must not exist yet, which the insert finds out by itself.
-    begins: Vec<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -79,14 +86,18 @@ struct Events<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// With `look_first`, streams that begin are looked for like the others.
-    pub(super) fn of(batch: &'a [Prepared], look_first: bool) -> Self {
-        let mut columns = Self::default();
-        for (command, prepared) in (1..).zip(batch) {
+    /// Streams of which enough is known are not looked for, unless all are to be.
+    pub(super) fn of(batch: &[&'a Prepared], known: &'a Known, look_for_all: bool) -> Self {
+        let mut columns = Self { known_link: &known.link, ..Self::default() };
+        for (command, &prepared) in (1..).zip(batch) {
+            let sure = if look_for_all { Sure::No } else { known.of(prepared) };
+            match sure {
+                Sure::No => columns.streams.add(command, prepared),
+                Sure::ByMemory => columns.relies_on_it = true,
+                Sure::ByTheInsert => {}
+            }
+            columns.leaves_some_out |= sure != Sure::No;
             columns.add(command, prepared);
-        }
-        if look_first {
-            columns.streams.begins.fill(false);
         }
         columns
     }
@@ -96,7 +107,6 @@ impl<'a> Columns<'a> {
         self.known_keys = commit.known_keys;
         self.events.leaves.extend_from_slice(prepared.leaves.as_flattened());
         for append in &commit.appends {
-            self.streams.add(command, &append.stream, append.expected, append.expected == 0);
             for (sequence, event) in (append.expected + 1..).zip(&append.events) {
                 let it = &mut self.events;
                 it.command.push(command);
@@ -119,7 +129,7 @@ impl<'a> Columns<'a> {
         }
         for guard in &commit.guards {
             match guard {
-                Guard::At { stream, sequence } => self.streams.add(command, stream, *sequence, false),
+                Guard::At { .. } => {}
                 Guard::Held { claim, holder } => {
                     self.claims.add(command, "held", &claim.scope, &claim.key, Some(holder));
                 }
@@ -145,53 +155,61 @@ impl<'a> Columns<'a> {
     }
 
     pub(super) fn arguments(self, fixed_now: Option<i64>) -> Result<PgArguments, BoxDynError> {
-        let Self { streams: s, claims: c, keys: k, rows: r, events: e, known_keys } = self;
+        let Self { streams: s, claims: c, keys: k, rows: r, events: e, .. } = self;
         let mut arguments = PgArguments::default();
         arguments.add(fixed_now)?;
-        arguments.add(s.command)?;
-        arguments.add(s.aggregate_type)?;
-        arguments.add(s.aggregate_id)?;
-        arguments.add(s.expected)?;
-        arguments.add(s.begins)?;
-        arguments.add(c.command)?;
-        arguments.add(c.kind)?;
-        arguments.add(c.scope)?;
-        arguments.add(c.key)?;
-        arguments.add(c.holder_type)?;
-        arguments.add(c.holder_id)?;
-        arguments.add(k.command)?;
-        arguments.add(k.principal)?;
-        arguments.add(k.route)?;
-        arguments.add(k.key)?;
-        arguments.add(k.fingerprint)?;
-        arguments.add(k.outcome)?;
-        arguments.add(k.expires)?;
-        arguments.add(r.command)?;
-        arguments.add(r.kind)?;
-        arguments.add(r.row)?;
+        arguments.add(self.known_link)?;
+        arguments.add(self.relies_on_it)?;
+        arguments.add(some(s.command))?;
+        arguments.add(some(s.aggregate_type))?;
+        arguments.add(some(s.aggregate_id))?;
+        arguments.add(some(s.expected))?;
+        arguments.add(!self.leaves_some_out)?;
+        arguments.add(some(c.command))?;
+        arguments.add(some(c.kind))?;
+        arguments.add(some(c.scope))?;
+        arguments.add(some(c.key))?;
+        arguments.add(some(c.holder_type))?;
+        arguments.add(some(c.holder_id))?;
+        arguments.add(some(k.command))?;
+        arguments.add(some(k.principal))?;
+        arguments.add(some(k.route))?;
+        arguments.add(some(k.key))?;
+        arguments.add(some(k.fingerprint))?;
+        arguments.add(some(k.outcome))?;
+        arguments.add(some(k.expires))?;
+        arguments.add(some(r.command))?;
+        arguments.add(some(r.kind))?;
+        arguments.add(some(r.row))?;
         arguments.add(e.command)?;
         arguments.add(e.aggregate_type)?;
         arguments.add(e.aggregate_id)?;
         arguments.add(e.sequence)?;
         arguments.add(e.event_type)?;
         arguments.add(e.event_version)?;
-        arguments.add(e.payload)?;
-        arguments.add(e.metadata)?;
+        arguments.add(JsonTexts(e.payload))?;
+        arguments.add(JsonTexts(e.metadata))?;
         arguments.add(e.event_id)?;
         arguments.add(e.workspace_id)?;
         arguments.add(e.leaves)?;
-        arguments.add(known_keys)?;
+        arguments.add(self.known_keys)?;
         Ok(arguments)
     }
 }
 
 impl<'a> Streams<'a> {
-    fn add(&mut self, command: i32, stream: &'a StreamId, expected: i64, begins: bool) {
-        self.command.push(command);
-        self.aggregate_type.push(&stream.aggregate_type);
-        self.aggregate_id.push(&stream.aggregate_id);
-        self.expected.push(expected);
-        self.begins.push(begins);
+    fn add(&mut self, command: i32, prepared: &'a Prepared) {
+        let appends = prepared.commit.appends.iter().map(|it| (&it.stream, it.expected));
+        let guards = prepared.commit.guards.iter().filter_map(|it| match it {
+            Guard::At { stream, sequence } => Some((stream, *sequence)),
+            Guard::Held { .. } | Guard::Empty { .. } => None,
+        });
+        for (stream, expected) in appends.chain(guards) {
+            self.command.push(command);
+            self.aggregate_type.push(&stream.aggregate_type);
+            self.aggregate_id.push(&stream.aggregate_id);
+            self.expected.push(expected);
+        }
     }
 }
 
@@ -203,6 +221,37 @@ impl<'a> Claims<'a> {
         self.key.push(key);
         self.holder_type.push(holder.map_or("", |it| &it.aggregate_type));
         self.holder_id.push(holder.map_or("", |it| &it.aggregate_id));
+    }
+}
+
+/// An empty array is sent as none, which costs the server nothing.
+fn some<T>(array: Vec<T>) -> Option<Vec<T>> {
+    (!array.is_empty()).then_some(array)
+}
+
+/// Texts that are JSON, as an array of the type that they are stored as: the server checks each once and copies none.
+struct JsonTexts<'a>(Vec<&'a str>);
+
+const JSON: u32 = 114;
+const JSON_ARRAY: u32 = 199;
+
+impl Type<Postgres> for JsonTexts<'_> {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(Oid(JSON_ARRAY))
+    }
+}
+
+impl Encode<'_, Postgres> for JsonTexts<'_> {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        let (dimensions, nulls, first_index) = (1_u32, 0_u32, 1_u32);
+        for word in [dimensions, nulls, JSON, u32::try_from(self.0.len())?, first_index] {
+            buffer.extend_from_slice(&word.to_be_bytes());
+        }
+        for text in &self.0 {
+            buffer.extend_from_slice(&u32::try_from(text.len())?.to_be_bytes());
+            buffer.extend_from_slice(text.as_bytes());
+        }
+        Ok(IsNull::No)
     }
 }
 
@@ -250,5 +299,10 @@ fn row(change: &RowChange) -> (&'static str, Value) {
             ("set agent standing", json!({"agent_id": agent_id.to_string(), "standing": standing}))
         }
         RowChange::RevokeCredentials { agent_id } => ("revoke credentials", json!({"agent_id": agent_id.to_string()})),
+        RowChange::SetNotificationAddresses(it) => (
+            "set notification addresses",
+            json!({"user_id": it.user_id.to_string(), "sound_file": it.sound_file, "webhook_url": it.webhook_url,
+                   "changed_at": it.changed_at}),
+        ),
     }
 }

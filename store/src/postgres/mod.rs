@@ -2,9 +2,10 @@
 
 mod append;
 mod columns;
+mod known;
 mod wake;
 mod writer;
 
 pub(crate) use append::PostgresAppender;
 pub(crate) use wake::{listen, notify};
-pub(crate) use writer::write;
+pub(crate) use writer::start;

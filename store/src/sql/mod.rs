@@ -3,6 +3,7 @@
 mod copy;
 mod database;
 mod full_text;
+mod lost;
 mod migrate;
 mod postgres;
 mod sqlite;
@@ -16,6 +17,7 @@ pub use statement::{Outcome, Query, Statement};
 pub use table::{Column, Holds, Table};
 pub use value::{Row, Value};
 
+pub(crate) use lost::Tries;
 pub(crate) use migrate::{Migration, check_schema, migrate, migrate_file};
 pub(crate) use postgres::{
     PostgresSettings, failed as postgres_failed, own as postgres_row, select as postgres_select,

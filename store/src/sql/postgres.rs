@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions, PgRow, PgTypeInfo};
-use sqlx::{Arguments, AssertSqlSafe, Column as _, Executor, Postgres, Row as _, TypeInfo};
+use sqlx::{
+    Arguments, AssertSqlSafe, Column as _, Connection as _, Executor, PgConnection, Postgres, Row as _, TypeInfo,
+};
 
+use super::lost::Tries;
 use super::table::Dialect;
 use super::{Holds, Outcome, Query, Row, Statement, Table, Value, copy, full_text};
 use crate::StoreError;
@@ -73,6 +76,13 @@ impl PostgresDatabase {
         Ok(database)
     }
 
+    /// A connection beside the pool, on the runtime of the caller.
+    pub(crate) async fn connect(&self) -> Result<PgConnection, StoreError> {
+        let options = self.pool.connect_options();
+        let connected = tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(&options)).await;
+        connected.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(|e| failed(&self.place, &e))
+    }
+
     pub(crate) fn pool(&self) -> &PgPool {
         &self.pool
     }
@@ -83,21 +93,34 @@ impl PostgresDatabase {
     }
 
     pub(crate) async fn query(&self, query: Query) -> Result<Vec<Row>, StoreError> {
-        select(&self.pool, query).await.map_err(|e| failed(&self.place, &e))
+        let mut tries = Tries::of(&self.pool);
+        loop {
+            match select(&self.pool, &query).await {
+                Err(e) if tries.another(&e) => {}
+                answer => return answer.map_err(|e| failed(&self.place, &e)),
+            }
+        }
     }
 
     pub(crate) async fn snapshot(&self, queries: Vec<Query>) -> Result<Vec<Vec<Row>>, StoreError> {
-        let work = async {
-            let mut transaction = self.pool.begin().await?;
-            transaction.execute("set transaction isolation level repeatable read, read only").await?;
-            let mut answers = Vec::with_capacity(queries.len());
-            for query in queries {
-                answers.push(select(&mut *transaction, query).await?);
+        let mut tries = Tries::of(&self.pool);
+        loop {
+            match self.of_one_moment(&queries).await {
+                Err(e) if tries.another(&e) => {}
+                answer => return answer.map_err(|e| failed(&self.place, &e)),
             }
-            transaction.commit().await?;
-            Ok(answers)
-        };
-        work.await.map_err(|e| failed(&self.place, &e))
+        }
+    }
+
+    async fn of_one_moment(&self, queries: &[Query]) -> Result<Vec<Vec<Row>>, sqlx::Error> {
+        let mut transaction = self.pool.begin().await?;
+        transaction.execute("set transaction isolation level repeatable read, read only").await?;
+        let mut answers = Vec::with_capacity(queries.len());
+        for query in queries {
+            answers.push(select(&mut *transaction, query).await?);
+        }
+        transaction.commit().await?;
+        Ok(answers)
     }
 
     pub(crate) async fn transact(&self, statements: Vec<Statement>) -> Result<Outcome, StoreError> {
@@ -181,10 +204,10 @@ pub(crate) fn failed(place: &str, error: &sqlx::Error) -> StoreError {
 
 pub(crate) async fn select<'e>(
     executor: impl Executor<'e, Database = Postgres>,
-    query: Query,
+    query: &Query,
 ) -> Result<Vec<Row>, sqlx::Error> {
     let arguments = arguments(&query.params)?;
-    let rows = sqlx::query_with(AssertSqlSafe(query.sql.into_owned()), arguments).fetch_all(executor).await?;
+    let rows = sqlx::query_with(AssertSqlSafe(query.sql.clone()), arguments).fetch_all(executor).await?;
     rows.iter().map(own).collect()
 }
 
@@ -237,7 +260,7 @@ async fn run(connection: &mut sqlx::PgConnection, statement: Statement) -> Resul
 
 async fn execute(connection: &mut sqlx::PgConnection, query: Query) -> Result<u64, sqlx::Error> {
     let arguments = arguments(&query.params)?;
-    let done = sqlx::query_with(AssertSqlSafe(query.sql.into_owned()), arguments).execute(connection).await?;
+    let done = sqlx::query_with(AssertSqlSafe(query.sql), arguments).execute(connection).await?;
     Ok(done.rows_affected())
 }
 

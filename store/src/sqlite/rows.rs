@@ -51,6 +51,7 @@ pub(super) fn apply(log: &Transaction<'_>, row: &RowChange) -> rusqlite::Result<
             let user_id = user_id.to_string();
             log.prepare_cached("delete from sign_in_sessions where user_id = ?1")?.execute([&user_id])?;
             log.prepare_cached("delete from github_identities where user_id = ?1")?.execute([&user_id])?;
+            log.prepare_cached("delete from notification_addresses where user_id = ?1")?.execute([&user_id])?;
             log.prepare_cached("delete from accounts where user_id = ?1")?.execute([&user_id])?
         }
         RowChange::AddTextKey { workspace_id, key, created_at } => {
@@ -120,6 +121,15 @@ pub(super) fn apply(log: &Transaction<'_>, row: &RowChange) -> rusqlite::Result<
             .prepare_cached("update credentials set standing = ?2 where agent_id = ?1 and active = 1")?
             .execute(params![agent_id.to_string(), standing])?,
         RowChange::RevokeCredentials { agent_id } => revoke(log, *agent_id)?,
+        RowChange::SetNotificationAddresses(it) => log
+            .prepare_cached(
+                "insert into notification_addresses (user_id, sound_file, webhook_url, changed_at)
+                 values (?1, ?2, ?3, ?4)
+                 on conflict (user_id) do update set
+                     sound_file = excluded.sound_file, webhook_url = excluded.webhook_url,
+                     changed_at = excluded.changed_at",
+            )?
+            .execute(params![it.user_id.to_string(), it.sound_file, it.webhook_url, it.changed_at])?,
     };
     Ok(())
 }

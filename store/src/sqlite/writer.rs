@@ -69,8 +69,10 @@ impl SqliteWriter {
         let mut log = SqliteAppender { connection, clock: &self.clock, place: self.database.place() };
         {
             let committed = pin!(writer::commit(&mut log, batch, &mut backlog, &self.heads));
-            let ended = committed.poll(&mut Context::from_waker(Waker::noop()));
-            debug_assert_eq!(ended, Poll::Ready(()), "nothing waits on the thread that writes");
+            match committed.poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(decided) => decided.answer(),
+                Poll::Pending => unreachable!("nothing waits on the thread that writes"),
+            }
         }
         if self.written.fetch_add(bytes, Ordering::Relaxed) + bytes >= CHECKPOINT_BYTES {
             self.written.store(0, Ordering::Relaxed);

@@ -249,7 +249,9 @@ impl Snapshot {
                 blocking(move || scan::scan_file(&file.lock().unwrap_or_else(PoisonError::into_inner), &select, &place))
                     .await
             }
-            Reader::Postgres(connection) => scan::scan_server(&mut **connection, select, &place).await,
+            Reader::Postgres(connection) => {
+                scan::scan_server(&mut **connection, &select).await.map_err(|e| e.at(&place))
+            }
         }
     }
 
@@ -266,7 +268,7 @@ impl Snapshot {
                 .await
             }
             Reader::Postgres(connection) => {
-                crate::sql::postgres_select(&mut **connection, query).await.map_err(|e| postgres_failed(&place, &e))
+                crate::sql::postgres_select(&mut **connection, &query).await.map_err(|e| postgres_failed(&place, &e))
             }
         }
     }

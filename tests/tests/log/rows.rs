@@ -3,7 +3,9 @@
 use muster_tests::both_stores;
 use muster_tests::commits::{Build, account, one, stream};
 use muster_tests::stores::Bench;
-use store::{Account, Commit, CommitError, Credential, GithubIdentity, RowChange, SignInSession};
+use store::{
+    Account, Commit, CommitError, Credential, GithubIdentity, NotificationAddresses, RowChange, SignInSession,
+};
 use uuid::Uuid;
 
 both_stores! {
@@ -19,6 +21,8 @@ both_stores! {
     of_many_that_link_one_github_identity_one_does,
     a_github_identity_is_linked_once_in_a_commit,
     a_forgotten_password_is_gone_and_nothing_else,
+    a_person_is_told_where_they_last_said,
+    a_deleted_account_takes_everything_along,
     a_session_is_found_by_its_token,
     signing_out_removes_one_session,
     signing_out_everywhere_removes_all_sessions_of_a_person,
@@ -156,6 +160,44 @@ async fn a_forgotten_password_is_gone_and_nothing_else(bench: Bench) {
     assert_eq!(by_email(&bench, &bob.email).await, Some(bob));
 }
 
+async fn a_person_is_told_where_they_last_said(mut bench: Bench) {
+    let (ada, bob) = (account("ada@example.org"), account("bob@example.org"));
+    for (n, url) in [Some("https://a.example/'ü'"), Some("https://b.example"), None].into_iter().enumerate() {
+        let told = told_at(&ada, url);
+        bench.commit(one(&stream("a"), n as i64).row(RowChange::SetNotificationAddresses(told.clone()))).await.unwrap();
+        bench.reopen().await;
+        assert_eq!(addresses_of(&bench, &ada).await, Some(told));
+    }
+    assert_eq!(addresses_of(&bench, &bob).await, None);
+    let refused = one(&stream("a"), 0).row(RowChange::SetNotificationAddresses(told_at(&bob, None)));
+    bench.commit(refused).await.unwrap_err();
+    assert_eq!(addresses_of(&bench, &bob).await, None);
+    let nul = told_at(&bob, Some("https://a.example/\0"));
+    let malformed = bench.commit(Commit::of_rows(vec![RowChange::SetNotificationAddresses(nul)])).await;
+    assert!(matches!(malformed, Err(CommitError::Malformed(_))), "{malformed:?}");
+}
+
+async fn a_deleted_account_takes_everything_along(bench: Bench) {
+    let (ada, bob) = (account("ada@example.org"), account("bob@example.org"));
+    for (it, token) in [(&ada, 1), (&bob, 2)] {
+        let addresses = RowChange::SetNotificationAddresses(told_at(it, Some("https://a.example")));
+        let rows = vec![
+            RowChange::AddAccount(it.clone()),
+            RowChange::AddSession(session(it, token)),
+            link(it, token.into()),
+            addresses,
+        ];
+        bench.commit(Commit::of_rows(rows)).await.unwrap();
+    }
+    bench.commit(Commit::of_rows(vec![RowChange::DeleteAccount { user_id: ada.user_id }])).await.unwrap();
+    for (it, token, is_there) in [(&ada, 1, false), (&bob, 2, true)] {
+        assert_eq!(by_email(&bench, &it.email).await.is_some(), is_there);
+        assert_eq!(by_github_id(&bench, token.into()).await.is_some(), is_there);
+        assert_eq!(bench.log().accounts().session(&[token]).await.unwrap().is_some(), is_there);
+        assert_eq!(addresses_of(&bench, it).await.is_some(), is_there);
+    }
+}
+
 async fn a_session_is_found_by_its_token(bench: Bench) {
     let ada = account("ada@example.org");
     let session = session(&ada, 7);
@@ -277,6 +319,15 @@ fn credential(agent_id: Uuid, key: u8) -> Credential {
         key_hash: vec![key; 32],
         created_at: 1,
     }
+}
+
+fn told_at(account: &Account, url: Option<&str>) -> NotificationAddresses {
+    let (user_id, sound_file, webhook_url) = (account.user_id, Some("/bell.wav".into()), url.map(str::to_owned));
+    NotificationAddresses { user_id, sound_file, webhook_url, changed_at: 1 }
+}
+
+async fn addresses_of(bench: &Bench, account: &Account) -> Option<NotificationAddresses> {
+    bench.log().accounts().notification_addresses(account.user_id).await.unwrap()
 }
 
 async fn two_sessions(bench: &Bench) -> (Account, SignInSession, SignInSession) {
