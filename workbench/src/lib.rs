@@ -20,6 +20,7 @@
 //! - **An error says whether to try again**: `is_transient()`.
 
 mod child;
+mod processes;
 mod tls;
 
 pub mod alert;

@@ -17,15 +17,15 @@ pub struct Alerts {
     path: Option<OsString>,
 }
 
-/// Why an alert did not get through.
+/// Why an alert did not get through. Where it was to go is never said: that is the person's own.
 #[derive(Debug, thiserror::Error)]
 pub enum AlertError {
     /// None of the programs that could do it is installed.
     #[error("nothing here can do that; install {0}")]
     Missing(&'static str),
     /// There is no such file.
-    #[error("there is no file {0:?}")]
-    NoSuchFile(std::path::PathBuf),
+    #[error("there is no such file")]
+    NoSuchFile,
     /// A program was there and failed.
     #[error("{program} failed: {stderr}")]
     Failed {
@@ -37,14 +37,9 @@ pub enum AlertError {
     /// A program could not be run to its end.
     #[error(transparent)]
     Child(#[from] ChildError),
-    /// An address that we do not send to.
-    #[error("{url} is not allowed: {why}")]
-    NotAllowed {
-        /// The address, without what could be a secret.
-        url: String,
-        /// The rule.
-        why: &'static str,
-    },
+    /// An address that we do not send to, by this rule.
+    #[error("the address is not allowed: {0}")]
+    NotAllowed(&'static str),
     /// Nobody answered.
     #[error("no answer: {0}")]
     Unreachable(String),
@@ -63,11 +58,9 @@ impl AlertError {
             Self::Unreachable(_) => true,
             Self::Refused(status) => *status == 429 || *status >= 500,
             Self::Child(it) => it.is_transient(),
-            Self::Missing(_)
-            | Self::NoSuchFile(_)
-            | Self::Failed { .. }
-            | Self::NotAllowed { .. }
-            | Self::BadSettings(_) => false,
+            Self::Missing(_) | Self::NoSuchFile | Self::Failed { .. } | Self::NotAllowed(_) | Self::BadSettings(_) => {
+                false
+            }
         }
     }
 }

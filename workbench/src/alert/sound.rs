@@ -9,16 +9,19 @@ impl Alerts {
     /// Plays a file by `paplay`, or by `aplay` where that is missing or fails.
     pub async fn sound(&self, file: &Path) -> Result<(), AlertError> {
         if !file.is_file() {
-            return Err(AlertError::NoSuchFile(file.to_path_buf()));
+            return Err(AlertError::NoSuchFile);
         }
         // An absolute path cannot pass for an option.
-        let file = std::path::absolute(file).map_err(|_| AlertError::NoSuchFile(file.to_path_buf()))?;
+        let file = std::path::absolute(file).map_err(|_| AlertError::NoSuchFile)?;
         let mut failure = AlertError::Missing("paplay (pulseaudio-utils) or aplay (alsa-utils)");
         for program in ["paplay", "aplay"] {
             match self.run(program, &[OsStr::new("--"), file.as_os_str()]).await {
                 Ok(None) => {}
                 Ok(Some(it)) if it.succeeded() => return Ok(()),
-                Ok(Some(it)) => failure = AlertError::Failed { program: program.to_owned(), stderr: it.stderr },
+                Ok(Some(it)) => {
+                    let stderr = it.stderr.replace(&*file.to_string_lossy(), "the file");
+                    failure = AlertError::Failed { program: program.to_owned(), stderr };
+                }
                 Err(error) => failure = error.into(),
             }
         }

@@ -57,15 +57,12 @@ impl Webhooks {
         let url = self.check(url)?;
         let request = self.http.post(url).header(CONTENT_TYPE, "application/json").body(document.to_string());
         // The answer's body is nothing to us, and is never read.
-        let answer =
-            request.send().await.map_err(|error| AlertError::Unreachable(format!("{:?}", error.without_url())))?;
+        let answer = request.send().await.map_err(|error| AlertError::Unreachable(why(&error)))?;
         if answer.status().is_success() { Ok(()) } else { Err(AlertError::Refused(answer.status().as_u16())) }
     }
 
     fn check(&self, given: &str) -> Result<Url, AlertError> {
-        let refuse = |url: &str, why| AlertError::NotAllowed { url: url.to_owned(), why };
-        let url = Url::parse(given).map_err(|_| refuse("it", "not an address"))?;
-        let shown = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
+        let url = Url::parse(given).map_err(|_| AlertError::NotAllowed("not an address"))?;
         let host = url.host_str().unwrap_or_default();
         let literal: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
         let loopback = host == "localhost" || literal.is_some_and(|it| it.is_loopback());
@@ -73,15 +70,33 @@ impl Webhooks {
             ("http" | "https", Reach::Anywhere) => return Ok(url),
             ("http" | "https", Reach::PublicAndLoopback) if loopback => return Ok(url),
             ("https", _) => {}
-            ("http", _) => return Err(refuse(&shown, "plain http")),
-            _ => return Err(refuse(&shown, "neither http nor https")),
+            ("http", _) => return Err(AlertError::NotAllowed("plain http")),
+            _ => return Err(AlertError::NotAllowed("neither http nor https")),
         }
         if loopback || literal.is_some_and(|it| !is_public(it)) {
-            return Err(refuse(&shown, "an address of a private network"));
+            return Err(AlertError::NotAllowed("an address of a private network"));
         }
         Ok(url)
     }
 }
+
+/// Why nobody answered, without a word of where they were looked for: other errors name hosts and addresses.
+fn why(error: &reqwest::Error) -> String {
+    let mut causes = std::iter::successors(std::error::Error::source(error), |it| it.source());
+    if error.is_timeout() {
+        return "not in time".to_owned();
+    }
+    let known = causes.find_map(|cause| {
+        let out_of_reach = cause.downcast_ref::<OutOfReach>().map(ToString::to_string);
+        out_of_reach.or_else(|| cause.downcast_ref::<std::io::Error>().map(|it| it.kind().to_string()))
+    });
+    known.unwrap_or_else(|| "the connection failed".to_owned())
+}
+
+/// A name that leads nowhere we may go.
+#[derive(Debug, thiserror::Error)]
+#[error("the name leads to no address that is allowed")]
+struct OutOfReach;
 
 /// Resolves names, and forgets what they may not lead to.
 #[derive(Debug)]
@@ -99,7 +114,7 @@ impl Resolve for Judging {
             };
             let kept: Vec<SocketAddr> = found.into_iter().filter(allowed).collect();
             if kept.is_empty() {
-                return Err("the name leads to no address that is allowed".into());
+                return Err(OutOfReach.into());
             }
             Ok(Box::new(kept.into_iter()) as Addrs)
         })

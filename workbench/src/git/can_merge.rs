@@ -24,8 +24,13 @@ pub(super) enum Trial {
 impl Repository {
     /// Whether `from` could be merged into `into` right now.
     pub async fn can_merge(&self, from: &Branch, into: &Branch) -> Result<Mergeability, GitError> {
-        let (theirs, ours) = (self.head(from).await?, self.head(into).await?);
-        Ok(match self.try_merge(&ours, &theirs).await? {
+        self.can_merge_commit(&self.head(from).await?, into).await
+    }
+
+    /// Whether a commit could be merged into a branch right now.
+    pub async fn can_merge_commit(&self, theirs: &CommitId, into: &Branch) -> Result<Mergeability, GitError> {
+        let ours = self.head(into).await?;
+        Ok(match self.try_merge(&ours, theirs).await? {
             Trial::Tree(_) => Mergeability::Clean,
             Trial::Conflict(files) => Mergeability::Conflict { files },
         })

@@ -171,6 +171,7 @@ impl Git<'_> {
             .env("GIT_COMMITTER_NAME", &who.name)
             .env("GIT_COMMITTER_EMAIL", &who.email)
             .env("LC_ALL", "C")
+            .env(lock::MARK, &self.repository.worktrees)
             .stdin(self.stdin.clone())
             .timeout(self.timeout);
         if let Some(most) = self.most_stdout {

@@ -21,10 +21,18 @@ impl Repository {
     /// Compares a branch with the point where it left another.
     pub async fn diff(&self, base: &Branch, branch: &Branch) -> Result<Diff, GitError> {
         // By hash, so that the numbers and the text are of the same commits.
-        let (old, new) = (self.head(base).await?, self.head(branch).await?);
+        self.diff_of_commit(base, &self.head(branch).await?).await
+    }
+
+    /// Compares a commit with the point where it left a branch.
+    pub async fn diff_of_commit(&self, base: &Branch, new: &CommitId) -> Result<Diff, GitError> {
+        if !self.has_commit(new).await? {
+            return Err(GitError::NoSuchCommit(new.to_string()));
+        }
+        let old = self.head(base).await?;
         let found = self.git(["merge-base", old.as_str(), new.as_str()]).run().await?;
         if found.code == Some(1) {
-            return Err(GitError::Unrelated(base.to_string(), branch.to_string()));
+            return Err(GitError::Unrelated(base.to_string(), new.to_string()));
         }
         let parted = CommitId::new(&found.text())?;
         let common = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"];

@@ -49,12 +49,15 @@ impl Repository {
         if let Some(it) = elsewhere {
             return Err(GitError::CheckedOutElsewhere { branch: branch.to_string(), folder: it.path });
         }
-        let (worktree, set_aside) = match self.registered_at(&path).await? {
+        let (mut worktree, set_aside) = match self.registered_at(&path).await? {
             Some(it) => (self.repair(&it, &path).await?, None),
             None => (Found::Nothing, set_aside_unknown(&path)?),
         };
         let kept = worktree == Found::Whole || (worktree == Found::Half && git_dir(&path).is_some());
         if kept {
+            if self.end_cut_short_rebase(&path).await? {
+                worktree = Found::Half;
+            }
             let found = self.registered_at(&path).await?.and_then(|it| it.branch);
             if found.as_deref() != Some(branch.as_str()) {
                 return Err(GitError::OtherBranch { folder: path, expected: branch.to_string(), found });

@@ -1,4 +1,4 @@
-//! Who waits for whom: turns within this process, and git's lock files between processes.
+//! Who waits for whom: turns within this process, git's lock files between processes, and nobody for the dead.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,7 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use super::{GitError, Repository};
 use crate::child::Finished;
+use crate::processes;
+
+/// Marks every git of ours with the worktrees that it works for.
+pub(super) const MARK: &str = "MUSTER_WORKTREES";
 
 type Turns = tokio::sync::Mutex<()>;
 
@@ -14,6 +19,23 @@ static TURNS: LazyLock<Mutex<HashMap<PathBuf, Weak<Turns>>>> = LazyLock::new(Mut
 
 /// Younger ones are given the benefit of the doubt: their owner may live where we cannot see it.
 const YOUNGEST_LEFT_BEHIND: Duration = Duration::from_secs(5);
+
+impl Repository {
+    /// Ends every git that an earlier process of ours started for these worktrees and that outlived it: in the middle
+    /// of a rebase it would go on beside us. For whoever has the worktrees to itself, before anything else.
+    pub async fn end_left_behind(&self) -> Result<(), GitError> {
+        let mark = self.worktrees.as_os_str();
+        let found = processes::marked(MARK, mark);
+        if found.is_empty() {
+            return Ok(());
+        }
+        tracing::warn!(worktrees = %self.worktrees.display(), ?found, "ending what an earlier server left running");
+        match processes::end(|| processes::marked(MARK, mark)).await {
+            true => Ok(()),
+            false => Err(GitError::Locked(self.worktrees.clone())),
+        }
+    }
+}
 
 /// The turns of a base repository, the same for everybody in this process.
 pub(super) fn turns_of(base: &Path) -> Arc<Turns> {

@@ -1,4 +1,4 @@
-//! Reads a text file of a worktree, and nothing outside it.
+//! Reads a text file of a worktree or a commit, and nothing outside it.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -6,13 +6,15 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Folder, GitError, Repository};
+use super::{CommitId, Folder, GitError, Repository};
 
 /// `O_NONBLOCK | O_NOCTTY`: a pipe or a terminal must not hold us up before it is refused.
 const FLAGS: i32 = 0o4000 | 0o400;
 const ELOOP: i32 = 40;
+/// What git says of a file before the file itself: its hash, its kind and its size.
+const LONGEST_HEADER: usize = 100;
 
-/// A file as it lies in a worktree, committed or not.
+/// A file as it lies in a worktree, committed or not, or as a commit has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorktreeFile {
     /// As it was asked for.
@@ -33,6 +35,41 @@ impl Repository {
         reading.await.unwrap_or_else(|panic| {
             Err(GitError::Io { path: PathBuf::from(path), source: io::Error::other(panic.to_string()) })
         })
+    }
+}
+
+impl Repository {
+    /// Reads a file as a commit has it. Links are followed as long as they stay within it.
+    pub async fn read_file_at(&self, commit: &CommitId, path: &str) -> Result<WorktreeFile, GitError> {
+        if !is_plain(Path::new(path)) || path.contains('\0') {
+            return Err(GitError::PathRefused(path.to_owned()));
+        }
+        if !self.has_commit(commit).await? {
+            return Err(GitError::NoSuchCommit(commit.to_string()));
+        }
+        let most = self.limits.file_bytes;
+        let show = ["cat-file", "--batch", "--follow-symlinks", "-z"];
+        let shown =
+            self.git(show).stdin(format!("{commit}:{path}\0")).most_stdout(most + LONGEST_HEADER).output().await?;
+        let (header, rest) = shown
+            .stdout
+            .iter()
+            .position(|it| *it == b'\n')
+            .map_or((&shown.stdout[..], &[][..]), |end| (&shown.stdout[..end], &shown.stdout[end + 1..]));
+        let header = String::from_utf8_lossy(header);
+        let size = match header.split(' ').collect::<Vec<&str>>().as_slice() {
+            [_, "blob", size] => size.parse::<u64>().ok(),
+            // Out of the commit, or in a circle.
+            ["symlink" | "loop", _] => return Err(GitError::PathRefused(path.to_owned())),
+            _ => None,
+        };
+        let size = size.ok_or_else(|| GitError::NoSuchFile(path.to_owned()))?;
+        // After the file comes a line end that is none of its own.
+        let whole = usize::try_from(size).unwrap_or(usize::MAX);
+        let bytes = rest[..rest.len().min(whole).min(most)].to_vec();
+        let truncated = whole > most;
+        let content = text(bytes, truncated).ok_or_else(|| GitError::Binary(path.to_owned()))?;
+        Ok(WorktreeFile { path: path.to_owned(), content, truncated, size })
     }
 }
 

@@ -6,6 +6,11 @@ use std::path::Path;
 use super::worktrees::unfinished;
 use super::{Branch, CommitId, Folder, GitError, Repository};
 
+/// How entries of our rebases in a reflog begin; other than those of moves that are finished file by file.
+const OURS: &str = "muster rebase";
+/// So many moves back a rebase may have begun.
+const MOST_MOVES: &str = "10000";
+
 /// How a rebase ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RebaseOutcome {
@@ -50,15 +55,23 @@ impl Repository {
             "--no-gpg-sign",
             "--no-fork-point",
         ];
-        let rebased = self.git_in(&path, args).arg("--no-rerere-autoupdate").arg(onto.as_str()).run().await?;
+        let rebase = self.git_in(&path, args).arg("--no-rerere-autoupdate").arg(onto.as_str());
+        let rebased = match rebase.env("GIT_REFLOG_ACTION", OURS).run().await {
+            Ok(rebased) => rebased,
+            Err(error) => {
+                // It took too long and was killed: nobody is to find it half done.
+                if let Err(left) = self.abort_begun(&path).await {
+                    tracing::warn!(worktree = %path.display(), error = %left, "a rebase stays half done until the next");
+                }
+                return Err(error);
+            }
+        };
         if rebased.succeeded() {
             return Ok(RebaseOutcome::Done { head: self.git_in(&path, ["rev-parse", "HEAD"]).commit().await? });
         }
         let conflicts = ["diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff"];
         let mut files = self.git_in(&path, conflicts).paths().await?;
-        if unfinished(&path) == Some("rebase") {
-            self.abort_rebase(&path).await?;
-        }
+        self.abort_begun(&path).await?;
         if files.is_empty() {
             // New files where the other branch has some: git says so and lists them.
             let in_the_way = self.uncommitted(&path).await?;
@@ -71,6 +84,38 @@ impl Repository {
         files.sort();
         files.dedup();
         Ok(RebaseOutcome::Conflict { files })
+    }
+
+    /// Aborts a rebase that was cut short in a worktree, if there is one: its branch is where it was before.
+    pub async fn abort_cut_short_rebase(&self, folder: &Folder) -> Result<bool, GitError> {
+        let _turn = self.turn().await;
+        let path = self.at_work(folder).await?;
+        self.abort_begun(&path).await
+    }
+
+    async fn abort_begun(&self, path: &Path) -> Result<bool, GitError> {
+        match unfinished(path) {
+            Some("rebase") => self.abort_rebase(path).await.map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// Ends a rebase of ours that a crash cut short; says whether there was one. What somebody else began stays.
+    pub(super) async fn end_cut_short_rebase(&self, path: &Path) -> Result<bool, GitError> {
+        if unfinished(path) != Some("rebase") {
+            return Ok(false);
+        }
+        // One that has not left the branch has nothing to lose, whosever it is.
+        if !self.git_in(path, ["symbolic-ref", "--quiet", "HEAD"]).run().await?.succeeded() {
+            let moves = ["log", "--walk-reflogs", "-n", MOST_MOVES, "--format=%gs", "HEAD", "--"];
+            let moves = self.git_in(path, moves).text().await?;
+            if !moves.lines().find(|it| it.contains(" (start)")).is_some_and(|it| it.starts_with(OURS)) {
+                return Ok(false);
+            }
+        }
+        tracing::warn!(worktree = %path.display(), "ending a rebase that was cut short");
+        self.abort_rebase(path).await?;
+        Ok(true)
     }
 
     async fn check_committed(&self, path: &Path) -> Result<(), GitError> {

@@ -1,13 +1,9 @@
 //! Ends a session with every process it started.
 
 use std::fs;
-use std::time::Duration;
 
-use super::{Session, Tmux, TmuxError, is_unknown, processes};
-
-/// Killed processes are gone within microseconds; this is for a machine under load.
-const ROUNDS: usize = 200;
-const BETWEEN_ROUNDS: Duration = Duration::from_millis(25);
+use super::{MARK, Session, Tmux, TmuxError, is_unknown};
+use crate::processes;
 
 impl Tmux {
     /// Kills a session and all its processes, at once. What it said stays in its log.
@@ -25,21 +21,15 @@ impl Tmux {
         if let Some(mark) = &mark {
             self.kill_processes(session, mark).await?;
         }
-        for kind in ["launch", "mark"] {
+        for kind in ["launch", "ended", "mark"] {
             let _ = fs::remove_file(self.file(session, kind));
         }
         Ok(())
     }
 
     async fn kill_processes(&self, session: &Session, mark: &str) -> Result<(), TmuxError> {
-        for _ in 0..ROUNDS {
-            let alive = processes::of_launch(mark);
-            if alive.is_empty() {
-                return Ok(());
-            }
-            // Again and again, because a process may have had a child since we looked.
-            alive.into_iter().for_each(processes::kill);
-            tokio::time::sleep(BETWEEN_ROUNDS).await;
+        if processes::end(|| processes::families(MARK, mark.as_ref())).await {
+            return Ok(());
         }
         Err(TmuxError::StillAlive(session.as_str().to_owned()))
     }

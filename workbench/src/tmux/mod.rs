@@ -2,13 +2,12 @@
 //!
 //! Beside the socket lies a folder, `<socket>.d`, with the launcher and what it reads. The server of tmux gets an
 //! environment of ours with that folder in it, so that the two commands that tmux hands to a shell are fixed texts
-//! with nothing but a checked session name in them.
+//! with nothing but a checked session name and the mark of a launch in them.
 
 mod alive;
 mod kill;
 mod launch;
 mod output;
-mod processes;
 mod start;
 
 use std::ffi::OsStr;
@@ -27,6 +26,8 @@ use crate::child::{Child, ChildError, Finished};
 
 /// Tells the launcher where its files are.
 const FOLDER_VARIABLE: &str = "MUSTER_TMUX";
+/// Marks everything that a launch starts, with a value that no other launch has.
+const MARK: &str = "MUSTER_LAUNCH";
 /// What a socket's path may have, less what tmux adds for its lock.
 const LONGEST_SOCKET: usize = 100;
 

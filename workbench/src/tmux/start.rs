@@ -6,11 +6,10 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::launch::{LAUNCHER, write_private, written};
-use super::processes::MARK;
-use super::{FOLDER_VARIABLE, Life, Session, Tmux, TmuxError};
+use super::{FOLDER_VARIABLE, Life, MARK, Session, Tmux, TmuxError};
 
-/// Started by tmux through its shell-less form; fixed but for the name, which comes as an argument.
-const FIRST_PROCESS: &str = "exec /bin/sh \"$MUSTER_TMUX/launcher.sh\" \"$0\"";
+/// Started by tmux through its shell-less form; fixed but for the name and the mark, which come as arguments.
+const FIRST_PROCESS: &str = "exec /bin/sh \"$MUSTER_TMUX/launcher.sh\" \"$0\" \"$1\"";
 /// Of the terminal's past; what is older is in the log.
 const HISTORY_LINES: &str = "10000";
 /// Of the log, in the 512-byte blocks that `ulimit -f` counts: 64 MiB.
@@ -52,8 +51,8 @@ impl Tmux {
             _ if start.replace => self.kill(start.session).await?,
             there => return Ok(Started::WasThere(there)),
         }
-        self.prepare(start)?;
-        let started = self.new_session(start.session).await;
+        let mark = self.prepare(start)?;
+        let started = self.new_session(start.session, &mark).await;
         if !matches!(started, Ok(Started::New)) {
             // There are secrets in it, and nobody is going to read it.
             let _ = fs::remove_file(self.file(start.session, "launch"));
@@ -61,7 +60,8 @@ impl Tmux {
         started
     }
 
-    fn prepare(&self, start: &Start<'_>) -> Result<(), TmuxError> {
+    /// Writes what the launcher reads; returns the mark of this launch, which no other has.
+    fn prepare(&self, start: &Start<'_>) -> Result<String, TmuxError> {
         let in_file = |path: &Path, source| TmuxError::Io { path: path.to_path_buf(), source };
         File::options().append(true).create(true).open(start.log_file).map_err(|it| in_file(start.log_file, it))?;
         let (link, target) = (self.file(start.session, "log"), std::path::absolute(start.log_file));
@@ -78,10 +78,11 @@ impl Tmux {
         let environment = environment.chain([(MARK, mark.as_str())]);
         let text = written(&start.folder.to_string_lossy(), environment, start.argv);
         let launch = self.file(start.session, "launch");
-        write_private(&launch, &text).map_err(|it| in_file(&launch, it))
+        write_private(&launch, &text).map_err(|it| in_file(&launch, it))?;
+        Ok(mark)
     }
 
-    async fn new_session(&self, session: &Session) -> Result<Started, TmuxError> {
+    async fn new_session(&self, session: &Session, mark: &str) -> Result<Started, TmuxError> {
         let (name, target) = (session.as_str(), session.target());
         let log = format!("ulimit -f {MOST_LOG_BLOCKS}; exec cat >>\"${FOLDER_VARIABLE}/{name}.log\"");
         // One sequence, so that the command cannot say or end anything before we listen.
@@ -90,7 +91,8 @@ impl Tmux {
             &["set-option", "-gq", "remain-on-exit-format", "", ";"],
             &["set-option", "-g", "history-limit", HISTORY_LINES, ";"],
             &["set-option", "-g", "status", "off", ";"],
-            &["new-session", "-d", "-s", name, "-x", "200", "-y", "50", "/bin/sh", "-c", FIRST_PROCESS, name, ";"],
+            &["new-session", "-d", "-s", name, "-x", "200", "-y", "50"],
+            &["/bin/sh", "-c", FIRST_PROCESS, name, mark, ";"],
             &["pipe-pane", "-t", &target, &log],
         ]
         .concat();

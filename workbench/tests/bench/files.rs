@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use workbench::git::{GitError, Limits, Repository};
+use workbench::git::{CommitId, GitError, Limits, Repository};
 
 use crate::fixture::{Bench, branch, folder, identity};
 
@@ -28,6 +28,41 @@ async fn a_diff_is_of_what_the_branch_added_since_it_left() {
     assert!(diff.diff.contains("-new é") && diff.diff.contains("+2\n") && !diff.diff.contains("elsewhere"));
     let none = bench.repository.diff(&branch("task/1/t"), &branch("task/1/t")).await.unwrap();
     assert_eq!((none.diff.as_str(), none.files_changed), ("", 0));
+}
+
+#[tokio::test]
+async fn a_commit_is_looked_at_as_it_was_wherever_its_branch_goes() {
+    let bench = Bench::new();
+    bench.epic().await;
+    let task = bench.task("1", "a.txt", "submitted\n").await;
+    symlink("a.txt", task.join("link.txt")).unwrap();
+    symlink("/etc/passwd", task.join("out.txt")).unwrap();
+    symlink("circle.txt", task.join("circle.txt")).unwrap();
+    fs::write(task.join("binary"), [0_u8, 1, 2]).unwrap();
+    let commit = bench.commit(&task, "more");
+    bench.write(&task, "a.txt", "later\n");
+    bench.write(&task, "b.txt", "later\n");
+    bench.commit(&task, "later");
+    let diff = bench.repository.diff_of_commit(&branch("epic/1/e"), &commit).await.unwrap();
+    assert!(diff.diff.contains("+submitted") && !diff.diff.contains("later"), "{}", diff.diff);
+    let read = async |path: &str| bench.repository.read_file_at(&commit, path).await;
+    for path in ["a.txt", "link.txt"] {
+        let file = read(path).await.unwrap();
+        assert_eq!((file.content.as_str(), file.truncated, file.size), ("submitted\n", false, 10), "{path}");
+    }
+    for path in ["b.txt", "a.txt/b", "nowhere\nblob 3"] {
+        assert!(matches!(read(path).await, Err(GitError::NoSuchFile(_))), "{path:?}");
+    }
+    for path in ["out.txt", "circle.txt", "../a.txt", "/a.txt", ".git/config", ""] {
+        assert!(matches!(read(path).await, Err(GitError::PathRefused(_))), "{path:?}");
+    }
+    assert!(matches!(read("binary").await, Err(GitError::Binary(_))));
+    let cut = limited(&bench, 10, 4).read_file_at(&commit, "a.txt").await.unwrap();
+    assert_eq!((cut.content.as_str(), cut.truncated, cut.size), ("subm", true, 10));
+    let unknown = CommitId::new(&"0".repeat(40)).unwrap();
+    assert!(matches!(bench.repository.read_file_at(&unknown, "a.txt").await, Err(GitError::NoSuchCommit(_))));
+    let none = bench.repository.diff_of_commit(&branch("epic/1/e"), &unknown).await;
+    assert!(matches!(none, Err(GitError::NoSuchCommit(_))), "{none:?}");
 }
 
 #[tokio::test]

@@ -57,16 +57,20 @@ impl Bench {
     }
 
     /// What an agent, or a person, does by hand.
-    pub(crate) fn try_git(&self, place: &Path, args: &[&str]) -> Output {
-        Command::new("git")
+    pub(crate) fn git_command(&self, place: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command
             .args(["-c", "user.name=Agent", "-c", "user.email=agent@muster.example", "-C"])
             .arg(place)
             .args(args)
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_EDITOR", "true")
-            .env("LC_ALL", "C")
-            .output()
-            .unwrap()
+            .env("LC_ALL", "C");
+        command
+    }
+
+    pub(crate) fn try_git(&self, place: &Path, args: &[&str]) -> Output {
+        self.git_command(place, args).output().unwrap()
     }
 
     pub(crate) fn git(&self, place: &Path, args: &[&str]) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use axum::extract::State;
@@ -173,6 +173,28 @@ async fn trouble_over_there_is_tried_again_and_then_told() {
 }
 
 #[tokio::test]
+async fn a_limit_is_waited_for_until_it_is_reset_and_an_hour_at_most() {
+    let scene = Scene::new().await;
+    let hour = Duration::from_secs(3600);
+    for (status, asked) in [(429, "18446744073709551615"), (403, "86400"), (503, "3601")] {
+        scene.prepare_with(status, &[("retry-after", asked)], json!({ "message": "slow down" }));
+        let error = scene.open().await.unwrap_err();
+        assert_eq!((error.is_transient(), error.retry_after()), (true, Some(hour)), "{error:?}");
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    for (reset, least, most) in [(now + 90, 60, 91), (u64::MAX, 3600, 3600)] {
+        for status in [429, 403] {
+            let headers = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", &*reset.to_string())];
+            scene.prepare_with(status, &headers, json!({ "message": "API rate limit exceeded" }));
+            let error = scene.open().await.unwrap_err();
+            let waits = error.retry_after().unwrap().as_secs();
+            assert!(error.is_transient() && (least..=most).contains(&waits), "{status} {reset}: {error:?}");
+        }
+    }
+    assert_eq!(scene.asked().len(), 3 + 4, "nobody waits for that here");
+}
+
+#[tokio::test]
 async fn a_bad_token_is_not_tried_again() {
     let scene = Scene::new().await;
     for status in [401, 403] {
@@ -271,4 +293,24 @@ async fn a_merge_that_is_refused_is_told() {
         assert!(!error.is_transient());
     }
     assert_eq!(scene.paths(), ["GET /pulls/5", "PUT /pulls/5/merge", "GET /pulls/5"].repeat(2));
+}
+
+#[tokio::test]
+async fn a_merge_that_is_refused_for_a_conflict_names_the_files() {
+    let scene = Scene::new().await;
+    scene.prepare(200, json!([])).prepare(201, pull_5());
+    scene.open().await.unwrap();
+    // Somebody was faster over there, and nobody here knows yet.
+    let place = scene.bench.folder.path().join("github");
+    scene.bench.git(scene.bench.folder.path(), &["clone", "--quiet", "-b", "epic/1/e", "origin.git", "github"]);
+    scene.bench.write(&place, "a.txt", "another");
+    scene.bench.commit(&place, "faster");
+    scene.bench.git(&place, &["push", "--quiet"]);
+    for status in [405, 409] {
+        scene.prepare(200, pull_5()).prepare(status, json!({ "message": "not mergeable" })).prepare(200, pull_5());
+        let conflict = MergeOutcome::Conflict { files: vec!["a.txt".to_owned()] };
+        assert_eq!(scene.merge().await.unwrap(), conflict);
+    }
+    let epic = scene.bench.tree("epic-1");
+    assert_eq!(scene.bench.read(&epic, "a.txt"), "another", "what it is to be rebased onto is here");
 }

@@ -123,3 +123,19 @@ async fn everything_at_once_gets_done() {
     }
     assert!((0..6).all(|id| bench.tree("epic-1").join(format!("{id}.txt")).exists()));
 }
+
+#[tokio::test]
+async fn what_an_earlier_process_of_ours_left_running_is_ended_and_nobody_elses() {
+    let bench = Bench::new();
+    let waiting = |worktrees: &std::path::Path| {
+        let mut git = tokio::process::Command::new("git");
+        git.arg("-C").arg(bench.base()).args(["cat-file", "--batch"]).env("MUSTER_WORKTREES", worktrees);
+        git.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).kill_on_drop(true).spawn().unwrap()
+    };
+    let ours = bench.folder.path().join("work trees");
+    let (mut left, mut others) = (waiting(&ours), waiting(&bench.folder.path().join("others")));
+    bench.repository.end_left_behind().await.unwrap();
+    assert_eq!(left.try_wait().unwrap().map(|it| it.success()), Some(false));
+    assert!(others.try_wait().unwrap().is_none());
+    bench.repository.end_left_behind().await.unwrap();
+}

@@ -1,8 +1,9 @@
 //! A rebase puts a branch on top of another, or leaves everything as it was.
 
 use std::fs;
+use std::time::Duration;
 
-use workbench::git::{GitError, RebaseOutcome};
+use workbench::git::{Found, GitError, Limits, RebaseOutcome};
 
 use crate::fixture::{Bench, branch, folder};
 
@@ -74,11 +75,66 @@ async fn a_rebase_that_was_killed_between_a_file_and_the_index_is_aborted_too() 
 }
 
 #[tokio::test]
+async fn a_rebase_of_ours_that_was_cut_short_leaves_no_trace_in_a_worktree_that_is_seen_to() {
+    let (bench, place) = one_behind(("a.txt", "a"), ("b.txt", "b")).await;
+    let before = bench.at(&place, "HEAD");
+    bench.write(&place, "untracked.txt", "mine");
+    // As ours, and killed when its commit is where it belongs.
+    let cut = ["rebase", "--quiet", "--exec", "kill -KILL $PPID", "epic/1/e"];
+    let ours = bench.git_command(&place, &cut).env("GIT_REFLOG_ACTION", "muster rebase").output().unwrap();
+    assert!(!ours.status.success());
+    assert_eq!(bench.git(&place, &["branch", "--show-current"]), "", "in the middle of it");
+    let ensure = async || {
+        let (task, place, epic) = (branch("task/2/t"), folder("task-2"), branch("epic/1/e"));
+        bench.repository.ensure_worktree(&task, &place, &epic).await.unwrap()
+    };
+    let ensured = ensure().await;
+    assert_eq!((ensured.worktree, ensured.head), (Found::Half, before));
+    assert_eq!(bench.git(&place, &["status", "--porcelain", "--branch"]), "## task/2/t\n?? untracked.txt");
+    assert_eq!(ensure().await.worktree, Found::Whole);
+    // An agent's own is its own affair.
+    assert!(!bench.try_git(&place, &cut).status.success());
+    assert_eq!(ensure().await.worktree, Found::Whole);
+    assert_eq!(bench.git(&place, &["branch", "--show-current"]), "", "still in the middle of it");
+}
+
+#[tokio::test]
 async fn the_notes_of_a_rebase_that_never_began_are_no_obstacle() {
     let (bench, place) = one_behind(("a.txt", "a"), ("b.txt", "b")).await;
     fs::create_dir(bench.base().join(".git/worktrees/task-2/rebase-merge")).unwrap();
     assert!(matches!(rebase(&bench, "2").await.unwrap(), RebaseOutcome::Done { .. }));
     assert!(bench.is_clean(&place));
+}
+
+#[tokio::test]
+async fn after_a_rebase_that_was_cut_short_is_aborted_work_is_committed_again() {
+    let (bench, place) = one_behind(("a.txt", "a"), ("b.txt", "b")).await;
+    let before = bench.at(&place, "HEAD");
+    assert!(!bench.try_git(&place, &["rebase", "--exec", "false", "epic/1/e"]).status.success());
+    let refused = bench.repository.commit_all(&folder("task-2"), "more").await;
+    assert!(matches!(refused, Err(GitError::Unfinished { what: "rebase", .. })), "{refused:?}");
+    assert!(bench.repository.abort_cut_short_rebase(&folder("task-2")).await.unwrap());
+    assert!(!bench.repository.abort_cut_short_rebase(&folder("task-2")).await.unwrap(), "there is none any more");
+    assert_eq!((bench.at(&place, "task/2/t"), bench.is_clean(&place)), (before, true));
+    bench.write(&place, "c.txt", "c");
+    assert!(bench.repository.commit_all(&folder("task-2"), "more").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_rebase_that_takes_too_long_leaves_the_branch_exactly_as_it_was() {
+    let (bench, place) = one_behind(("shared.txt", "1\n"), ("shared.txt", "2\n")).await;
+    let before = bench.at(&place, "HEAD");
+    // Joining the two takes a program of the repository's own, which never ends.
+    bench.git(&bench.base(), &["config", "merge.slow.driver", "sleep 1000"]);
+    fs::write(bench.base().join(".git/info/attributes"), "shared.txt merge=slow\n").unwrap();
+    let limits = Limits { timeout: Duration::from_secs(3), ..Limits::default() };
+    let hurried = bench.repository.clone().with_limits(limits);
+    let error = hurried.rebase(&folder("task-2"), &branch("epic/1/e")).await.unwrap_err();
+    assert!(error.is_transient(), "{error}");
+    assert_eq!((bench.at(&place, "task/2/t"), bench.read(&place, "shared.txt")), (before, "2\n".to_owned()));
+    // The program was killed over files of its own, which are not ours to remove.
+    assert_eq!(bench.git(&place, &["status", "--porcelain", "--untracked-files=no"]), "");
+    assert_eq!(bench.git(&place, &["branch", "--show-current"]), "task/2/t");
 }
 
 #[tokio::test]

@@ -60,13 +60,6 @@ impl Terminals {
             .await;
         self.tmux.alive(session).await.unwrap()
     }
-
-    /// Waits for the end of a command and looks how it ended, as far as tmux has heard of it.
-    pub(crate) async fn ends_with(&self, session: &Session, expected: Life) {
-        let life = self.until_ended(session).await;
-        let unheard = Life::Ended { status: None, signal: None };
-        assert!(life == expected || life == unheard, "{life:?} and not {expected:?}");
-    }
 }
 
 impl Drop for Terminals {
@@ -102,7 +95,7 @@ async fn what_a_command_says_is_read_while_it_runs_and_after_its_end() {
     assert_eq!(tmux.list().await.unwrap(), vec![session.clone()]);
     // Somebody at the keyboard; the driver itself never types.
     assert!(terminals.by_hand(&["send-keys", "-t", "a-1", "Enter"]).status.success());
-    terminals.ends_with(&session, Life::Ended { status: Some(3), signal: None }).await;
+    assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: Some(3), signal: None });
     assert!(tmux.output(&session, 100).await.unwrap().starts_with("erste Zeile: ä\n1\n2\n3"));
     tmux.kill(&session).await.unwrap();
     assert_eq!(tmux.alive(&session).await.unwrap(), Life::Absent);
@@ -124,7 +117,7 @@ async fn words_and_variables_arrive_exactly() {
     let environment: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(values).collect();
     let argv = [&["python3", "-c", script][..], &values].concat();
     terminals.try_start(&session, &environment, &argv, false).await.unwrap();
-    terminals.ends_with(&session, Life::Ended { status: Some(0), signal: None }).await;
+    assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: Some(0), signal: None });
     let check = "import ast,sys,os; a,e,w,t,m = ast.literal_eval(open('seen').read()); v = sys.argv[1:]; sys.exit(0 if (a == v and e == v and w == os.getcwd() and not t and not m) else repr((a,e,w,t,m)))";
     let output = std::process::Command::new("python3")
         .args(["-c", check])
@@ -194,12 +187,62 @@ async fn the_first_word_is_never_lost() {
         sessions.push(terminals.start(&format!("quick-{turn}"), &format!("echo word {turn}")).await);
     }
     for (turn, session) in sessions.iter().enumerate() {
-        terminals.ends_with(session, Life::Ended { status: Some(0), signal: None }).await;
-        assert_eq!(terminals.tmux.output(session, 5).await.unwrap(), format!("word {turn}"));
-        let log = terminals.log(session.as_str());
-        let said = async || fs::read_to_string(&log).unwrap().contains(&format!("word {turn}"));
-        until("the log has it too", said).await;
+        assert_eq!(terminals.until_ended(session).await, Life::Ended { status: Some(0), signal: None });
+        let (word, log) = (format!("word {turn}"), terminals.log(session.as_str()));
+        until("the terminal shows it", async || terminals.tmux.output(session, 5).await.unwrap() == word).await;
+        until("the log has it too", async || fs::read_to_string(&log).unwrap().contains(&word)).await;
     }
+}
+
+#[tokio::test]
+async fn however_many_end_at_once_each_says_how() {
+    let terminals = Terminals::new();
+    let mut sessions = Vec::new();
+    for code in 0..12 {
+        sessions.push(
+            terminals
+                .start(&format!("end-{code}"), &format!("until [ -e go ]; do sleep 0.05; done; exit {code}"))
+                .await,
+        );
+    }
+    // While tmux notes one terminal's end, it hears of no other.
+    fs::write(terminals.folder.path().join("go"), "").unwrap();
+    for (code, session) in (0..).zip(&sessions) {
+        assert_eq!(terminals.until_ended(session).await, Life::Ended { status: Some(code), signal: None });
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_has_let_go_of_its_terminal_still_runs() {
+    let terminals = Terminals::new();
+    let script = "exec <&- >&- 2>&-; : >closed; until [ -e go ]; do sleep 0.01; done; exit 7";
+    let session = terminals.start("quiet", script).await;
+    until("it has let go", async || terminals.folder.path().join("closed").exists()).await;
+    assert!(matches!(terminals.tmux.alive(&session).await.unwrap(), Life::Running { pid } if pid > 1));
+    fs::write(terminals.folder.path().join("go"), "").unwrap();
+    assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: Some(7), signal: None });
+}
+
+#[tokio::test]
+async fn a_code_of_a_shell_names_the_signal_and_no_signal_is_named_on_the_terminal() {
+    let terminals = Terminals::new();
+    for (name, script) in
+        [("killed", "echo a; kill -KILL $$"), ("told", "echo a; sh -c 'kill -KILL $$' 2>/dev/null; exit 137")]
+    {
+        let session = terminals.start(name, script).await;
+        assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: None, signal: Some(9) });
+        until("it has spoken", async || !terminals.tmux.output(&session, 5).await.unwrap().is_empty()).await;
+        assert_eq!(terminals.tmux.output(&session, 5).await.unwrap(), "a");
+    }
+}
+
+#[tokio::test]
+async fn a_session_whose_first_process_was_killed_has_ended() {
+    let terminals = Terminals::new();
+    let session = terminals.start("orphan", "sleep 1000").await;
+    let Life::Running { pid } = terminals.tmux.alive(&session).await.unwrap() else { panic!("not running") };
+    assert!(std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap().success());
+    terminals.until_ended(&session).await;
 }
 
 #[tokio::test]
@@ -222,5 +265,5 @@ async fn what_cannot_work_is_refused_before_anything_is_started() {
     assert_eq!(terminals.tmux.last_output_at(&session).await.unwrap(), None);
     let missing = terminals.try_start(&session, &[], &["/no/such/program"], false).await;
     assert_eq!(missing.unwrap(), Started::New);
-    terminals.ends_with(&session, Life::Ended { status: Some(127), signal: None }).await;
+    assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: Some(127), signal: None });
 }

@@ -47,7 +47,7 @@ async fn what_a_command_left_behind_is_killed_after_its_end() {
         until [ -s children ]; do :; done; kill -KILL $$";
     let session = terminals.start("left", script).await;
     let family = children(&terminals, 1).await;
-    terminals.ends_with(&session, Life::Ended { status: None, signal: Some(9) }).await;
+    assert_eq!(terminals.until_ended(&session).await, Life::Ended { status: None, signal: Some(9) });
     assert!(runs(&family[0]));
     terminals.tmux.kill(&session).await.unwrap();
     assert!(!runs(&family[0]));
@@ -77,7 +77,7 @@ async fn secrets_of_a_start_that_was_cut_short_are_gone_with_the_next() {
     fs::write(&file, "env\nKEY\n1\ns3cret\n").unwrap();
     let session = terminals.start("cut", "echo \"${KEY-none}\"").await;
     terminals.until_ended(&session).await;
-    assert_eq!(terminals.tmux.output(&session, 5).await.unwrap(), "none");
+    until("it has spoken", async || terminals.tmux.output(&session, 5).await.unwrap() == "none").await;
     assert!(!file.exists());
     fs::write(&file, "s3cret").unwrap();
     terminals.tmux.kill(&session).await.unwrap();

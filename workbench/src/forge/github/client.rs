@@ -1,7 +1,7 @@
 //! How GitHub is asked: bounded in time and size, politely again where that makes sense.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Method, Response, StatusCode, Url};
@@ -12,6 +12,12 @@ use super::super::ForgeError;
 use super::Github;
 
 const MOST_BYTES: usize = 8 << 20;
+/// No forge is waited for longer, whatever it asks for.
+const LONGEST_WAIT: Duration = Duration::from_secs(60 * 60);
+/// Clocks differ, and theirs is told in whole seconds.
+const A_SECOND: Duration = Duration::from_secs(1);
+/// A time, in seconds since 1970, that every clock can show.
+const FAR: u64 = 1 << 33;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where a repository is on GitHub, and how to ask.
@@ -152,13 +158,20 @@ impl Answer {
 
 fn judge(status: StatusCode, headers: &HeaderMap, body: Value) -> Result<Answer, ForgeError> {
     let header = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
-    let retry_after = header(RETRY_AFTER.as_str()).and_then(|it| it.trim().parse().ok()).map(Duration::from_secs);
-    // GitHub also says 403 for too many requests.
-    let limited = retry_after.is_some() || header("x-ratelimit-remaining") == Some("0");
+    let number = |name: &str| header(name).and_then(|it| it.trim().parse::<u64>().ok());
+    let asked = number(RETRY_AFTER.as_str()).map(Duration::from_secs);
+    // GitHub also says 403 for too many requests, and when there may be more as a time.
+    let is_spent = number("x-ratelimit-remaining") == Some(0);
+    let reset =
+        number("x-ratelimit-reset").filter(|_| is_spent).map(|it| UNIX_EPOCH + Duration::from_secs(it.min(FAR)));
+    let until_reset = reset.map(|it| it.duration_since(SystemTime::now()).unwrap_or_default() + A_SECOND);
+    let limit = asked.or(until_reset).map(|it| it.min(LONGEST_WAIT));
+    let asked = asked.map(|it| it.min(LONGEST_WAIT));
     let message = message(&body);
     match status.as_u16() {
-        429 | 500..=599 => Err(ForgeError::Busy { status: status.as_u16(), message, retry_after }),
-        403 if limited => Err(ForgeError::Busy { status: 403, message, retry_after }),
+        429 => Err(ForgeError::Busy { status: 429, message, retry_after: limit }),
+        403 if asked.is_some() || is_spent => Err(ForgeError::Busy { status: 403, message, retry_after: limit }),
+        500..=599 => Err(ForgeError::Busy { status: status.as_u16(), message, retry_after: asked }),
         401 | 403 => Err(ForgeError::NotAllowed { status: status.as_u16(), message }),
         300..=399 => Err(ForgeError::BadAnswer(format!("a redirect ({status})"))),
         _ => Ok(Answer { status, body }),
