@@ -1,5 +1,6 @@
 //! Answers to commands: the entity as it became, with the position that shows it.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use aide::OperationOutput;
@@ -9,6 +10,7 @@ use axum::body::Bytes;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use commands::Done;
+use domain::Slug;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -43,13 +45,19 @@ pub(crate) struct Warning {
     /// What it is, for programs.
     code: &'static str,
     /// What it is, for people.
-    message: &'static str,
+    message: Cow<'static, str>,
 }
 
 impl Warning {
+    /// The bench that the command counts on is not on this node: it may be on another, or nowhere.
+    pub(crate) fn of_bench(bench: &Slug, is_here: bool) -> Vec<Self> {
+        let message = format!("this node has no bench {bench}; nothing is built until a node that has it is up");
+        if is_here { vec![] } else { vec![Self { code: "BENCH_NOT_HERE", message: message.into() }] }
+    }
+
     /// The agent that the command is about is on probation.
     pub(crate) fn of_probation(on_probation: bool) -> Vec<Self> {
-        let warning = Self { code: "AGENT_ON_PROBATION", message: "the agent is on probation" };
+        let warning = Self { code: "AGENT_ON_PROBATION", message: "the agent is on probation".into() };
         if on_probation { vec![warning] } else { vec![] }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use commands::{Actor, Context, Decision, Done, Executor};
-use domain::notification_settings::Preferences;
+use domain::notification_settings::Manner;
 use domain::{AgentId, SessionId, UserId, WorkspaceId};
 use projections::Engine;
 use projections::Fact;
@@ -79,7 +79,7 @@ pub struct HttpSettings {
     /// How the MCP server behaves.
     pub mcp: McpSettings,
     /// How people are told who have not said how.
-    pub everybody: Preferences,
+    pub everybody: Manner,
     /// The bench of this node, if it has one.
     pub bench: Option<Arc<Bench>>,
 }
@@ -96,7 +96,7 @@ impl Default for HttpSettings {
             patience: Duration::from_secs(2),
             as_of_events: 200_000,
             mcp: McpSettings::default(),
-            everybody: Preferences::default(),
+            everybody: Manner::default(),
             bench: None,
         }
     }
@@ -204,10 +204,15 @@ impl App {
     /// Runs a command and remembers where its caller last wrote.
     pub(crate) async fn run<D: Decision>(&self, context: &Context, decision: &D) -> Result<Done<D::Outcome>, ApiError> {
         let done = self.executor.run(context, decision).await?;
-        // Commands that run side by side may end in any order.
-        let before = self.last_writes.get(&context.actor).unwrap_or(0);
-        self.last_writes.insert(context.actor, done.position.max(before));
+        self.will_see(context.actor, done.position);
         Ok(done)
+    }
+
+    /// Remembers that whoever reads next is to see the log up to there.
+    pub(crate) fn will_see(&self, actor: Actor, position: i64) {
+        // Commands that run side by side may end in any order.
+        let before = self.last_writes.get(&actor).unwrap_or(0);
+        self.last_writes.insert(actor, position.max(before));
     }
 
     /// The entity as the command left it; `None` if its read model does not show it in time.

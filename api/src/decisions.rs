@@ -81,14 +81,18 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
 }
 
 async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListDecisions>) -> SeenAt<ManyDecisions> {
+    let post = app.admit_to_tool(&look.by, "mcp__system__log_decision").await?;
     let about = Subject::Workspace(look.input.workspace_id);
     let scene = app.scene(&look, about, &[workspaces::NAME, agents::NAME, decisions::NAME]).await?;
     let (by, asked) = (look.by, look.input);
     let workspace = scene.live_workspace_in_reach(&by, WorkspaceId(asked.workspace_id)).await?.id;
     let own = match &by {
-        Caller::Agent(agent) if agent.project_id.is_some() => Some(agent.agent_id),
+        Caller::Agent(agent) if agent.project_id.is_some() || post.is_some() => Some(agent.agent_id),
         Caller::Agent(_) | Caller::Owner(_) => None,
     };
+    if post.is_some() && asked.agent_id.is_some_and(|it| own != Some(AgentId(it))) {
+        return Err(ApiError::new(Code::AgentAccessDenied, "an agent of the factory has its own decisions only"));
+    }
     let agent = asked.agent_id.map(AgentId).or(own);
     if let Some(id) = agent
         && scene.agent_in_reach(&by, id).await?.workspace_id != workspace

@@ -29,7 +29,7 @@ pub(crate) const TYPES: &[&str] = &[
     "wiki_approved", "wiki_rejected",
     "epic_created", "epic_updated", "epic_submitted", "epic_changes_requested", "epic_completed", "epic_failed",
     "task_submitted", "task_approved", "task_changes_requested", "task_rebase_requested", "task_rebased",
-    "task_handed_over", "task_reset", "task_failed",
+    "task_merge_failed", "task_handed_over", "task_reset", "task_failed",
     "agent_posted", "agent_health_checked", "agent_reported_silent", "agent_declared_dead", "agent_relieved",
     "agent_discharged", "errand_failed",
     "mail_received", "tool_failed", "notification_failed",

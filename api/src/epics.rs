@@ -16,12 +16,12 @@ use projections::{projects, workspaces};
 use uuid::Uuid;
 
 use bodies::{
-    CompleteEpic, CreateEpic, EpicDetails, FailEpic, GetEpic, GetQueue, ListEpics, ManyEpics, OneEpic, QueuedReview,
-    RequestEpicChanges, ReviewQueue, TakenEpic, UpdateEpic,
+    CompleteEpic, CreateEpic, CreatedEpic, EpicDetails, FailEpic, GetEpic, GetQueue, ListEpics, ManyEpics, OneEpic,
+    QueuedReview, RequestEpicChanges, ReviewQueue, TakenEpic, UpdateEpic,
 };
 
 use crate::App;
-use crate::answer::{Answer, SeenAt, ShownAt};
+use crate::answer::{Answer, SeenAt, ShownAt, Warning};
 use crate::auth::{Caller, Owner};
 use crate::code::Code;
 use crate::error::{ApiError, BadField};
@@ -57,7 +57,7 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
 }
 
 async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListEpics>) -> SeenAt<ManyEpics> {
-    app.admit_to_tool(&look.by, "mcp__agent__get_epic").await?;
+    let post = app.admit_to_tool(&look.by, "mcp__agent__get_epic").await?;
     let about = Subject::Project(look.input.project_id);
     let scene = app.scene(&look, about, &[workspaces::NAME, projects::NAME, epics::NAME]).await?;
     let asked = look.input;
@@ -65,14 +65,14 @@ async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListEpics>) ->
     if project.deleted_at.is_some() {
         return Err(ApiError::new(Code::ProjectNotFound, "the project does not exist"));
     }
-    let filter = Filter { project: project.id, state: asked.state.map(Into::into) };
+    let only = post.and_then(|it| it.epic_id);
+    let filter = Filter { project: project.id, only, state: asked.state.map(Into::into) };
     let (limit, offset) = (asked.limit.unwrap_or(PAGE), asked.offset.unwrap_or(0));
     let found = epics::list(&scene.views, &filter, limit, offset).await?;
     Ok(ShownAt::new(&scene, &ManyEpics { epics: found.into_iter().map(Into::into).collect() }))
 }
 
 async fn get(State(app): State<Arc<App>>, look: LookBack<Caller, GetEpic>) -> SeenAt<EpicDetails> {
-    app.admit_to_tool(&look.by, "mcp__agent__get_epic").await?;
     let read_models = [workspaces::NAME, epics::NAME, tasks::NAME];
     let scene = app.scene(&look, Subject::Epic(look.input.id), &read_models).await?;
     let epic = scene.epic_in_reach(&look.by, EpicId(look.input.id)).await?;
@@ -103,7 +103,7 @@ async fn queue(State(app): State<Arc<App>>, look: LookBack<Caller, GetQueue>) ->
 async fn create(
     State(app): State<Arc<App>>,
     Ask { by, input, context }: Ask<Owner, CreateEpic>,
-) -> Result<Answer<OneEpic>, ApiError> {
+) -> Result<Answer<CreatedEpic>, ApiError> {
     let bench = input.bench.map(Slug::parse).transpose();
     let create = command::CreateEpic {
         by: by.user_id,
@@ -115,7 +115,13 @@ async fn create(
         design: input.design.unwrap_or_default(),
     };
     let done = app.run(&context, &create).await?;
-    one_epic(&app, &done).await
+    let shown: Option<EpicView> = app.shown(&done, done.outcome.0).await?;
+    let created = shown.map(|it| {
+        let here = app.settings.bench.as_ref().map(|it| it.name());
+        let warnings = Warning::of_bench(&it.bench, here == Some(&it.bench));
+        CreatedEpic { epic: it.into(), warnings }
+    });
+    Ok(Answer::of(&done, created))
 }
 
 async fn update(
@@ -163,11 +169,13 @@ async fn one_epic(app: &App, done: &Done<EpicId>) -> Result<Answer<OneEpic>, Api
 }
 
 impl Scene<'_> {
-    /// An epic that the caller may look at.
+    /// An epic that the caller may look at: of the factory's agents, those that work in it.
     pub(crate) async fn epic_in_reach(&self, by: &Caller, id: EpicId) -> Result<EpicView, ApiError> {
+        let post = self.app.admit_to_tool(by, "mcp__agent__get_epic").await?;
         let found = epics::find(&self.views, id).await?;
         let found = found.ok_or_else(|| ApiError::new(Code::EpicNotFound, "the epic does not exist"))?;
-        if self.app.reaches(by, found.workspace_id, Some(found.project_id)).await? {
+        let is_others = post.is_some_and(|it| it.epic_id != Some(id));
+        if !is_others && self.app.reaches(by, found.workspace_id, Some(found.project_id)).await? {
             return Ok(found);
         }
         Err(ApiError::new(Code::EpicAccessDenied, "the epic is out of your reach"))

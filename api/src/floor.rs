@@ -6,7 +6,8 @@ use aide::axum::ApiRouter;
 use aide::axum::routing::get_with;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
-use domain::post::HealthRules;
+use domain::epic::EpicState;
+use domain::post::{self, HealthRules};
 use domain::{EpicId, ProjectId, WorkspaceId};
 use projections::floor::{self, Filter, FloorView};
 use projections::{epics, workspaces};
@@ -19,6 +20,7 @@ use crate::App;
 use crate::answer::{Seen, Shown};
 use crate::auth::{Caller, Principal};
 use crate::code::Code;
+use crate::error::ApiError;
 use crate::input::{Look, without_nulls};
 use crate::openapi::route;
 use crate::words::same_words;
@@ -44,6 +46,25 @@ enum PostState {
     InProgress,
     Done,
     Failed,
+}
+
+/// What an agent may do without asking.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Permissions {
+    Strict,
+    Relaxed,
+    Yolo,
+}
+
+/// How an agent's work in the factory ended.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum WorkEnd {
+    Success,
+    Failure,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -80,13 +101,15 @@ struct AgentHealth {
     /// bench is not on this node.
     external: Option<bool>,
     model: String,
+    permissions: Permissions,
     /// The how-manieth agent on its seat it is.
     attempt: u32,
     replaces: Option<Uuid>,
     successor: Option<Uuid>,
-    /// Whether it is at its post and was heard of in the last two minutes, or as lately as its bench wants.
+    /// Whether it is at its post and was heard of in the last two minutes, or as lately as its bench wants; a supervisor
+    /// rests while a human reviews its epic.
     healthy: bool,
-    /// Its last mail or tool call, or when it was posted.
+    /// Its last mail or tool call, or when it was posted or started.
     last_heartbeat: DateTime<Utc>,
     minutes_since_heartbeat: i64,
     /// How many health checks it has missed since.
@@ -94,6 +117,10 @@ struct AgentHealth {
     checked_at: Option<DateTime<Utc>>,
     /// What it was reported silent or declared dead by.
     evidence: Option<Evidence>,
+    /// Why it lost its post, if it did.
+    relieved_because: Option<String>,
+    /// How its work ended, if it did.
+    result: Option<WorkEnd>,
     posted_at: DateTime<Utc>,
     ended_at: Option<DateTime<Utc>>,
 }
@@ -114,8 +141,10 @@ struct Health {
     agents: Vec<AgentHealth>,
 }
 
-same_words!(AgentKind = domain::post::AgentKind { Orchestrator, Supervisor, Worker });
-same_words!(PostState = domain::post::PostState { InProgress, Done, Failed });
+same_words!(AgentKind = post::AgentKind { Orchestrator, Supervisor, Worker });
+same_words!(Permissions = post::Permissions { Strict, Relaxed, Yolo });
+same_words!(WorkEnd = post::WorkEnd { Success, Failure });
+same_words!(PostState = post::PostState { InProgress, Done, Failed });
 
 pub(crate) fn routes() -> ApiRouter<Arc<App>> {
     const HEALTH: &[Code] = &[
@@ -124,6 +153,7 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         Code::ProjectAccessDenied,
         Code::EpicNotFound,
         Code::EpicAccessDenied,
+        Code::ToolNotAllowed,
     ];
     ApiRouter::new()
         .api_route("/agent.health", get_with(health, route("agents", "How the agents of the factory are now", HEALTH)))
@@ -133,31 +163,72 @@ async fn health(
     State(app): State<Arc<App>>,
     Look { by, input, min_position }: Look<Caller, ListHealth>,
 ) -> Seen<Health> {
+    let post = app.admit_to_tool(&by, "mcp__orchestrator__list_supervisors").await?;
     app.wait_for_reader(by.actor(), min_position, &[workspaces::NAME, epics::NAME, floor::NAME]).await?;
     let scene = app.now();
     let workspace = scene.live_workspace_in_reach(&by, WorkspaceId(input.workspace_id)).await?;
-    let epic = match input.epic_id {
-        Some(id) => Some(scene.epic_in_reach(&by, EpicId(id)).await?.id),
+    let epic = match input.epic_id.map(EpicId) {
+        // Whoever may list supervisors may list those of an epic.
+        Some(id) if post.is_some() => Some(id),
+        Some(id) => Some(scene.epic_in_reach(&by, id).await?.id),
         None => None,
+    };
+    let kind = match (post, input.kind) {
+        (Some(_), None | Some(AgentKind::Supervisor)) => Some(AgentKind::Supervisor),
+        (Some(_), Some(AgentKind::Orchestrator | AgentKind::Worker)) => {
+            return Err(ApiError::new(Code::ToolNotAllowed, "an orchestrator lists supervisors only"));
+        }
+        (None, asked) => asked,
     };
     let filter = Filter {
         workspace: workspace.id,
         project: by.project_asked(input.project_id.map(ProjectId))?,
         epic,
-        kind: input.kind.map(Into::into),
+        kind: kind.map(Into::into),
         state: input.state.map(Into::into),
     };
     let found = floor::list(&scene.views, &filter, input.limit.unwrap_or(PAGE), input.offset.unwrap_or(0)).await?;
-    let now = app.clock.now();
-    let bench = app.settings.bench.as_deref();
-    Ok(Shown(Health { agents: found.into_iter().map(|it| shown(it, bench, now)).collect() }))
+    let mut agents = Vec::new();
+    for it in found {
+        agents.push(app.health_of(it).await?);
+    }
+    Ok(Shown(Health { agents }))
 }
 
-fn shown(it: FloorView, bench: Option<&Bench>, now: DateTime<Utc>) -> AgentHealth {
+impl App {
+    /// Whether an agent is at its post, and rests or was heard of as lately as its bench wants; as the document wants
+    /// where that bench is not on this node.
+    pub(crate) async fn is_healthy(&self, it: &FloorView) -> Result<bool, ApiError> {
+        if it.state != post::PostState::InProgress {
+            return Ok(false);
+        }
+        let rules = self.bench_of(it).map_or_else(HealthRules::default, |here| here.settings().rules);
+        if self.clock.now() - it.last_heartbeat <= rules.silence {
+            return Ok(true);
+        }
+        // A supervisor waits while a human reviews its epic, however long that takes.
+        let (post::AgentKind::Supervisor, Some(epic)) = (it.kind, it.epic_id) else { return Ok(false) };
+        let epic = epics::find(&self.views, epic).await?;
+        Ok(epic.is_some_and(|it| it.state == EpicState::AwaitingHumanReview))
+    }
+
+    async fn health_of(&self, it: FloorView) -> Result<AgentHealth, ApiError> {
+        let healthy = self.is_healthy(&it).await?;
+        let external = match self.bench_of(&it) {
+            Some(here) => Some(here.is_external(&self.views, it.kind, it.project_id).await?),
+            None => None,
+        };
+        Ok(shown(it, healthy, external, self.clock.now()))
+    }
+
+    /// The bench that an agent runs on, if it is on this node.
+    fn bench_of(&self, it: &FloorView) -> Option<&Bench> {
+        self.settings.bench.as_deref().filter(|here| *here.name() == it.bench)
+    }
+}
+
+fn shown(it: FloorView, healthy: bool, external: Option<bool>, now: DateTime<Utc>) -> AgentHealth {
     let silence = now - it.last_heartbeat;
-    let bench = bench.filter(|here| *here.name() == it.bench);
-    let rules = bench.map_or_else(HealthRules::default, |here| here.settings().rules);
-    let is_there = it.state == domain::post::PostState::InProgress;
     AgentHealth {
         agent_id: it.agent_id.0,
         kind: it.kind.into(),
@@ -167,12 +238,13 @@ fn shown(it: FloorView, bench: Option<&Bench>, now: DateTime<Utc>) -> AgentHealt
         task_id: it.task_id.map(|id| id.0),
         bench: it.bench.to_string(),
         tmux_session: it.tmux_session,
-        external: bench.map(|here| here.is_external(it.kind)),
+        external,
         model: it.profile.model,
+        permissions: it.profile.permissions.into(),
         attempt: it.attempt,
         replaces: it.replaces.map(|id| id.0),
         successor: it.successor.map(|id| id.0),
-        healthy: is_there && silence <= rules.silence,
+        healthy,
         last_heartbeat: it.last_heartbeat,
         minutes_since_heartbeat: silence.num_minutes().max(0),
         checks_missed: it.checks_missed,
@@ -183,6 +255,8 @@ fn shown(it: FloorView, bench: Option<&Bench>, now: DateTime<Utc>) -> AgentHealt
             process_alive: it.process_alive,
             last_output_at: it.last_output_at,
         }),
+        relieved_because: it.relieved_because,
+        result: it.result.map(Into::into),
         posted_at: it.posted_at,
         ended_at: it.ended_at,
     }

@@ -1,7 +1,8 @@
 //! Mail: the inbox of the people of a workspace, and, to look at only, that of any agent.
 //!
 //! Who reaches what: an owner every mail of their workspaces, of which they send, answer and read those of people; an
-//! agent the inboxes of agents that it may look at, and the threads that it is part of. Agents write through MCP.
+//! agent the inboxes of agents that it may look at, one of the factory its own, and the threads that it is part of.
+//! Agents write through MCP.
 
 mod bodies;
 
@@ -53,6 +54,7 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
 }
 
 async fn inbox(State(app): State<Arc<App>>, look: LookBack<Caller, ReadInbox>) -> SeenAt<InboxBody> {
+    let post = app.admit_to_tool(&look.by, "mcp__mail__list_inbox").await?;
     let about = Subject::Workspace(look.input.workspace_id);
     let scene = app.scene(&look, about, &[workspaces::NAME, agents::NAME, mails::NAME]).await?;
     let (by, asked) = (look.by, look.input);
@@ -60,7 +62,10 @@ async fn inbox(State(app): State<Arc<App>>, look: LookBack<Caller, ReadInbox>) -
     let agent = match (&by, asked.agent_id.map(AgentId)) {
         (Caller::Owner(_), None) => None,
         (Caller::Agent(own), None) => Some(own.agent_id),
-        (_, Some(agent)) => Some(agent),
+        (Caller::Agent(own), Some(agent)) if post.is_some() && own.agent_id != agent => {
+            return Err(ApiError::new(Code::AgentAccessDenied, "an agent of the factory has its own inbox only"));
+        }
+        (Caller::Agent(_) | Caller::Owner(_), Some(agent)) => Some(agent),
     };
     let whose = match agent {
         None => Inbox::Human,
@@ -140,9 +145,10 @@ impl App {
 }
 
 impl Scene<'_> {
-    /// A mail that the caller may look at: an owner and an organization agent any of the workspace, a project agent
-    /// those that it wrote or got.
+    /// A mail that the caller may look at: an owner and an organization agent any of the workspace, a project agent and
+    /// one of the factory those that it wrote or got.
     pub(crate) async fn mail_in_reach(&self, by: &Caller, id: MailId) -> Result<MailView, ApiError> {
+        let post = self.app.admit_to_tool(by, "mcp__mail__read").await?;
         let found = mails::find(&self.views, id).await?;
         let found = found.ok_or_else(|| ApiError::new(Code::MailNotFound, "the mail does not exist"))?;
         let is_own = match by {
@@ -152,7 +158,7 @@ impl Scene<'_> {
             }
             Caller::Agent(_) | Caller::Owner(_) => false,
         };
-        if is_own || self.app.reaches(by, found.workspace_id, None).await? {
+        if is_own || post.is_none() && self.app.reaches(by, found.workspace_id, None).await? {
             return Ok(found);
         }
         Err(ApiError::new(Code::MailAccessDenied, "the mail is out of your reach"))

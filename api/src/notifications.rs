@@ -7,8 +7,9 @@ use std::sync::Arc;
 use aide::axum::ApiRouter;
 use aide::axum::routing::{get_with, put_with};
 use axum::extract::State;
-use commands::notification::ChangeSettings;
-use domain::WorkspaceId;
+use commands::notification::{ChangeSettings, addresses_of};
+use domain::notification_settings::Manner;
+use domain::{UserId, WorkspaceId};
 use projections::notifications::{self, NotificationView};
 use projections::workspaces;
 
@@ -55,8 +56,7 @@ async fn list(State(app): State<Arc<App>>, look: LookBack<Owner, ListNotificatio
 
 async fn settings(State(app): State<Arc<App>>, look: Look<Owner, NoInput>) -> Result<Shown<SettingsBody>, ApiError> {
     app.caught_up(&look, &[notifications::NAME]).await?;
-    let set = notifications::preferences(&app.views, look.by.user_id).await?;
-    Ok(Shown(set.unwrap_or_else(|| app.settings.everybody.clone()).into()))
+    Ok(Shown(manner(&app, look.by.user_id).await?.into()))
 }
 
 async fn change(
@@ -64,13 +64,20 @@ async fn change(
     Ask { by, input, context }: Ask<Owner, ChangeSettingsInput>,
 ) -> Result<Answer<SettingsBody>, ApiError> {
     let everybody = app.settings.everybody.clone();
-    let change = ChangeSettings { user_id: by.user_id, everybody: everybody.clone(), changes: input.changes()? };
+    let change = ChangeSettings { user_id: by.user_id, everybody, changes: input.changes()? };
     let done = app.run(&context, &change).await?;
     let shown = if app.engine.wait_for(&[notifications::NAME], done.position, app.settings.patience).await {
-        let set = notifications::preferences(&app.views, by.user_id).await?;
-        Some(set.unwrap_or(everybody).into())
+        Some(manner(&app, by.user_id).await?.into())
     } else {
         None
     };
     Ok(Answer::of(&done, shown))
+}
+
+/// How a person is told: what they prefer, as a read model has it, and where to, which is in no read model.
+async fn manner(app: &App, user_id: UserId) -> Result<Manner, ApiError> {
+    let Some(preferences) = notifications::preferences(&app.views, user_id).await? else {
+        return Ok(app.settings.everybody.clone());
+    };
+    Ok(Manner { preferences, addresses: addresses_of(&app.log, user_id).await? })
 }

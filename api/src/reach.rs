@@ -86,10 +86,20 @@ impl Scene<'_> {
     pub(crate) async fn task_in_reach(&self, by: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
         let found = tasks::find(&self.views, id).await?;
         let found = found.ok_or_else(|| ApiError::new(Code::TaskNotFound, "the task does not exist"))?;
-        if self.app.reaches(by, found.workspace_id, Some(found.project_id)).await? {
-            return Ok(found);
+        let denied = || ApiError::new(Code::TaskAccessDenied, "the task is out of your reach");
+        if !self.app.reaches(by, found.workspace_id, Some(found.project_id)).await? {
+            return Err(denied());
         }
-        Err(ApiError::new(Code::TaskAccessDenied, "the task is out of your reach"))
+        if let Some(post) = self.app.posting_of_caller(by).await? {
+            let is_own = post.task_id == Some(found.id);
+            let tool = if is_own { "mcp__agent__get_task" } else { "mcp__epic__list_tasks" };
+            self.app.admit_to_tool(by, tool).await?;
+            let epic = found.factory.as_ref().map(|it| it.epic_id);
+            if !is_own && epic != post.epic_id {
+                return Err(denied());
+            }
+        }
+        Ok(found)
     }
 
     /// A wiki entry that the caller may look at: the wiki of the whole workspace is for all of its agents.

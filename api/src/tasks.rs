@@ -10,7 +10,7 @@ use axum::extract::State;
 use commands::Done;
 use commands::task::{self as command, Given, Move, MoveTask};
 use domain::session;
-use domain::{AgentId, ProjectId, SessionId, TaskId, task};
+use domain::{AgentId, EpicId, ProjectId, SessionId, TaskId, task};
 use projections::tasks::{self, Filter, TaskView};
 use projections::{agents, projects, timeline, workspaces};
 use uuid::Uuid;
@@ -35,8 +35,9 @@ use crate::workspaces::LONGEST_LIST;
 const MOST_EVENTS: i64 = 100;
 
 pub(crate) fn routes() -> ApiRouter<Arc<App>> {
-    const LIST: &[Code] = &[Code::ProjectNotFound, Code::ProjectAccessDenied];
-    const GET: &[Code] = &[Code::TaskNotFound, Code::TaskAccessDenied];
+    const LIST: &[Code] =
+        &[Code::ProjectNotFound, Code::ProjectAccessDenied, Code::EpicAccessDenied, Code::ToolNotAllowed];
+    const GET: &[Code] = &[Code::TaskNotFound, Code::TaskAccessDenied, Code::ToolNotAllowed];
     const CREATE: &[Code] = &[Code::ProjectNotFound, Code::ProjectAccessDenied, Code::TaskAlreadyExists];
     const ASSIGN: &[Code] = &[
         Code::TaskNotFound,
@@ -70,9 +71,15 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
 }
 
 async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListTasks>) -> SeenAt<ManyTasks> {
+    let post = app.admit_to_tool(&look.by, "mcp__epic__list_tasks").await?;
     let about = Subject::Project(look.input.project_id);
     let scene = app.scene(&look, about, &[workspaces::NAME, projects::NAME, tasks::NAME]).await?;
-    let asked = look.input;
+    let mut asked = look.input;
+    if let Some(own) = post.and_then(|it| it.epic_id)
+        && asked.epic_id.replace(own.0).is_some_and(|it| it != own.0)
+    {
+        return Err(ApiError::new(Code::EpicAccessDenied, "the epic is out of your reach"));
+    }
     let project = scene.project_in_reach(&look.by, ProjectId(asked.project_id)).await?;
     if project.deleted_at.is_some() {
         return Err(ApiError::new(Code::ProjectNotFound, "the project does not exist"));
@@ -82,6 +89,7 @@ async fn list(State(app): State<Arc<App>>, look: LookBack<Caller, ListTasks>) ->
         status: asked.status.map(Into::into),
         priority: asked.priority.map(Into::into),
         assigned_agent: asked.assigned_agent_id.map(AgentId),
+        epic: asked.epic_id.map(EpicId),
     };
     let (limit, offset) = (asked.limit.unwrap_or(LONGEST_LIST), asked.offset.unwrap_or(0));
     let found = tasks::list(&scene.views, &filter, limit, offset).await?;

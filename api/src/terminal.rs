@@ -56,7 +56,7 @@ async fn get(State(app): State<Arc<App>>, look: Look<Owner, GetTerminal>) -> Res
     let none = |what: &str| ApiError::new(Code::NotFound, what);
     let post = floor::find(&app.views, agent.id).await?;
     let post = post.ok_or_else(|| ApiError::new(Code::AgentNotPosted, "the agent has no place in the factory"))?;
-    let bench = app.settings.bench.as_ref().filter(|it| *it.name() == post.bench);
+    let bench = app.settings.bench.as_ref().filter(|it| *it.name() == post.bench && it.is_held());
     let bench = bench.ok_or_else(|| none("the agent's bench is not on this node"))?;
     let shown = match bench.terminal(&post.tmux_session, usize::try_from(lines).unwrap_or(1)).await {
         Ok(shown) => shown,

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use cqrs_es::DomainEvent;
 use cqrs_es::event_sink::EventSink;
-use domain::{Demand, Entity};
+use domain::notification_settings::Addresses;
+use domain::{Demand, Entity, UserId};
 use store::{Claim, Commit, CommitError, Guard, KnownKeys, NewEvent, RowChange, StreamAppend, StreamId, Take};
 use uuid::Uuid;
 
+use crate::notification::addresses_of;
 use crate::{Actor, Context, Executor, Refusal, Stop};
 
 /// One attempt at a decision.
@@ -124,6 +126,12 @@ impl<'a> Desk<'a> {
         let holder = self.executor.log.holder(&stored(claim)).await?;
         let of_kind = holder.filter(|it| it.aggregate_type == A::TYPE);
         Ok(of_kind.and_then(|it| it.aggregate_id.parse().ok()))
+    }
+
+    /// Where a person is told now. Asked for after their settings were loaded: a commit that changes the one appends to
+    /// the other, so a decision from what is no longer so cannot land.
+    pub async fn notification_addresses(&self, user_id: UserId) -> Result<Addresses, Stop> {
+        Ok(addresses_of(&self.executor.log, user_id).await?)
     }
 
     /// Makes the commit depend on the aggregate being as it was read.

@@ -3,7 +3,7 @@
 use domain::agent::{Agent, AgentError, LiveAgent};
 use domain::epic::Epic;
 use domain::mail::{Addressee, Correspondent};
-use domain::post::{AgentKind, Post, PostState, seat_claim};
+use domain::post::{AgentKind, LivePost, Post, PostState, seat_claim};
 use domain::{AgentId, WorkspaceId};
 
 use crate::{Desk, Stop};
@@ -63,6 +63,25 @@ pub(crate) async fn addressee(
     Ok(Addressee::Agent { agent_id: holder.unwrap_or(agent_id), seat: post.seat })
 }
 
+/// Who looks after an agent of the factory now: a worker's supervisor, a supervisor's orchestrator. Nobody of the factory
+/// looks after an orchestrator.
+pub(crate) async fn overseer(desk: &mut Desk<'_>, post: &LivePost) -> Result<Option<AgentId>, Stop> {
+    match (post.kind, post.epic_id) {
+        (AgentKind::Worker, Some(epic_id)) => {
+            let epic = desk.load::<Epic>(epic_id.0).await?;
+            Ok(epic.state.live().ok().and_then(|it| it.supervisor_id))
+        }
+        (AgentKind::Supervisor, _) => orchestrator(desk, post.workspace_id).await,
+        (AgentKind::Worker, None) | (AgentKind::Orchestrator, _) => Ok(None),
+    }
+}
+
+/// The orchestrator of a workspace, if it has one. Nothing of it is relied on.
+pub(crate) async fn orchestrator(desk: &mut Desk<'_>, workspace_id: WorkspaceId) -> Result<Option<AgentId>, Stop> {
+    let holder = desk.holder::<Post>(seat_claim(AgentKind::Orchestrator, workspace_id.0)).await?;
+    Ok(holder.map(AgentId))
+}
+
 /// What there is above an agent on the floor.
 pub(crate) struct Above {
     /// What kind of agent it is, where it is one of the factory's.
@@ -75,12 +94,9 @@ pub(crate) struct Above {
 pub(crate) async fn above(desk: &mut Desk<'_>, agent_id: AgentId) -> Result<Above, Stop> {
     let post = desk.load::<Post>(agent_id.0).await?;
     let Post::Live(post) = &*post.state else { return Ok(Above { kind: None, supervisor: None }) };
-    let supervisor = match (post.kind, post.epic_id) {
-        (AgentKind::Worker, Some(epic_id)) => {
-            let epic = desk.load::<Epic>(epic_id.0).await?;
-            epic.state.live().ok().and_then(|it| it.supervisor_id)
-        }
-        (AgentKind::Worker, None) | (AgentKind::Supervisor | AgentKind::Orchestrator, _) => None,
+    let supervisor = match post.kind {
+        AgentKind::Worker => overseer(desk, post).await?,
+        AgentKind::Supervisor | AgentKind::Orchestrator => None,
     };
     Ok(Above { kind: Some(post.kind), supervisor })
 }

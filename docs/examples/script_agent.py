@@ -34,11 +34,20 @@ def call(tool, **arguments):
             time.sleep(1)
 
 
+def all_tasks():
+    tasks = []
+    while True:
+        page = call("epic__list_tasks", limit=100, offset=len(tasks))
+        tasks += page["tasks"]
+        if not page["tasks"] or len(tasks) >= page["count"]:
+            return tasks
+
+
 def supervise():
     epic = call("agent__get_epic")
     wanted = [line[2:] for line in epic["design"].splitlines() if line.startswith("- ")]
     while True:
-        tasks = call("epic__list_tasks")["tasks"]
+        tasks = all_tasks()
         for line in wanted:
             if line not in [task["title"] for task in tasks]:
                 call("epic__create_task", title=line, description=line)

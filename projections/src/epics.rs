@@ -90,6 +90,8 @@ pub struct Queued {
 pub struct Filter {
     /// Of this project.
     pub project: ProjectId,
+    /// Only this one.
+    pub only: Option<EpicId>,
     /// Only those in one state.
     pub state: Option<EpicState>,
 }
@@ -103,6 +105,7 @@ pub async fn find(views: &Database, id: EpicId) -> Result<Option<EpicView>, Stor
 pub async fn list(views: &Database, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<EpicView>, StoreError> {
     let conditions = Conditions::default()
         .and("project_id =", Some(filter.project.0))
+        .and("id =", filter.only.map(|it| it.0))
         .and("state =", filter.state.map(|it| it.to_string()));
     let query = conditions.query("select doc from epics", "order by created_at desc, id desc");
     records(views, page(query, limit, offset)).await
@@ -303,6 +306,7 @@ mod tests {
             pr_url: "local://9".into(),
             title: "A shop".into(),
             description: String::new(),
+            head: None,
             submitted_at: at(5),
         };
         let back =

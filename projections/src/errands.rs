@@ -81,6 +81,17 @@ pub async fn open_on(
     records(views, page(query.bind(bench.as_ref()).bind(now.timestamp_micros()), limit, 0)).await
 }
 
+/// What no bench has tried yet, in the order in which it was ordered.
+pub async fn untried(views: &Database, limit: i64) -> Result<Vec<ErrandView>, StoreError> {
+    let query = Query::new(
+        "select doc
+         from errands
+         where open_on is not null and due = 0
+         order by position",
+    );
+    records(views, page(query, limit, 0)).await
+}
+
 /// When a bench has something to do again; none when it has nothing.
 pub async fn next_due_on(views: &Database, bench: &Slug) -> Result<Option<DateTime<Utc>>, StoreError> {
     let query = Query::new("select min(due) from errands where open_on = $1").bind(bench.as_ref());

@@ -310,8 +310,9 @@ pub(crate) fn notification(event: NotificationEvent) -> (Uuid, FactOf) {
 
 pub(crate) fn notification_settings_changed() -> (Uuid, FactOf) {
     let preferences = Preferences { push_enabled: true, ..Preferences::default() };
+    let (user_id, addresses_changed, changed_at) = (OWNER_ID, vec![], at(0));
     let event =
-        NotificationSettingsEvent::NotificationSettingsChanged { user_id: OWNER_ID, preferences, changed_at: at(0) };
+        NotificationSettingsEvent::NotificationSettingsChanged { user_id, preferences, addresses_changed, changed_at };
     (OWNER_ID.0, FactOf::NotificationSettings(event))
 }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::mail::{MailEvent, Sender};
-use domain::post::{AgentKind, Evidence, PostEvent, PostState, Profile, WorkEnd};
+use domain::post::{AgentKind, Evidence, Launch, PostEvent, PostState, Profile, WorkEnd};
 use domain::tool_call::ToolCallEvent;
 use domain::{AgentId, EpicId, ProjectId, Slug, TaskId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -52,8 +52,12 @@ pub struct FloorView {
     pub replaces: Option<AgentId>,
     /// Who replaced it.
     pub successor: Option<AgentId>,
-    /// When it was last heard of: its posting, its last mail or its last tool call.
+    /// What came of its launch.
+    pub launch: Launch,
+    /// When it was last heard of: its posting, its start, its last mail or its last tool call.
     pub last_heartbeat: DateTime<Utc>,
+    /// Whether it has said anything itself.
+    pub heard_of: bool,
     /// How many health checks it has missed since.
     pub checks_missed: u32,
     /// When it was last checked in vain.
@@ -132,7 +136,7 @@ impl Projection for Floor {
     }
 
     fn version(&self) -> i64 {
-        1
+        2
     }
 
     fn reads(&self) -> Reads {
@@ -229,7 +233,9 @@ fn posted(event: &PostEvent) -> Option<FloorView> {
         attempt,
         replaces,
         successor: None,
+        launch: Launch::Ordered,
         last_heartbeat: posted_at,
+        heard_of: false,
         checks_missed: 0,
         checked_at: None,
         evidence: None,
@@ -243,12 +249,19 @@ fn posted(event: &PostEvent) -> Option<FloorView> {
 impl FloorView {
     fn hear(&mut self, at: DateTime<Utc>) {
         self.last_heartbeat = self.last_heartbeat.max(at);
+        self.heard_of = true;
         self.checks_missed = 0;
     }
 
     fn follow(&mut self, event: PostEvent) {
         match event {
             PostEvent::AgentPosted { .. } => {}
+            PostEvent::AgentLaunched { started: true, launched_at } => {
+                self.launch = Launch::Started;
+                self.last_heartbeat = self.last_heartbeat.max(launched_at);
+            }
+            PostEvent::AgentLaunched { started: false, .. } => self.launch = Launch::LeftToItself,
+            PostEvent::AgentLaunchFailed { .. } => self.launch = Launch::Failed,
             PostEvent::AgentHealthChecked { checks_missed, checked_at, .. } => {
                 (self.checks_missed, self.checked_at) = (checks_missed, Some(checked_at));
             }
@@ -309,6 +322,17 @@ mod tests {
         assert_eq!((shown.last_heartbeat, shown.checks_missed), (at(0), 1));
         let shown = folded(facts([agent_posted(), post(missed), tool_called()]));
         assert_eq!((shown.last_heartbeat, shown.checks_missed), (at(1), 0));
+    }
+
+    #[test]
+    fn a_start_gives_an_agent_its_time_but_is_no_word_of_its_own() {
+        let launched = |started| PostEvent::AgentLaunched { started, launched_at: at(3) };
+        let shown = folded(facts([agent_posted(), post(launched(true))]));
+        assert_eq!((shown.launch, shown.last_heartbeat, shown.heard_of), (Launch::Started, at(3), false));
+        let shown = folded(facts([agent_posted(), post(launched(false)), tool_called()]));
+        assert_eq!((shown.launch, shown.last_heartbeat, shown.heard_of), (Launch::LeftToItself, at(1), true));
+        let shown = folded(facts([agent_posted(), post(PostEvent::AgentLaunchFailed { failed_at: at(3) })]));
+        assert_eq!((shown.launch, shown.last_heartbeat), (Launch::Failed, at(0)));
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub mod lineage;
 pub mod mail;
 pub mod notifications;
 pub mod offline;
+pub mod open_calls;
 pub mod parking;
 pub mod past;
 pub mod projects;
@@ -88,6 +89,7 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(errands::Errands),
         Arc::new(mail::Mail),
         Arc::new(decisions::Decisions),
+        Arc::new(open_calls::OpenCalls),
         Arc::new(notifications::Notifications),
         Arc::new(timeline::Timeline),
         Arc::new(lineage::Lineage),

@@ -38,6 +38,8 @@ pub struct NotificationView {
     pub withheld: Option<WithheldReason>,
     /// What became of each channel.
     pub deliveries: Vec<Delivery>,
+    /// Until when the node that last took it has it to tell.
+    pub taken_until: Option<DateTime<Utc>>,
     /// When it was raised.
     pub created_at: DateTime<Utc>,
     /// Its place in the log.
@@ -80,11 +82,30 @@ pub async fn list(
     records(views, page(query, limit.min(LONGEST_LIST), 0)).await
 }
 
+/// What some node took and has not told in its time, as of a moment, longest ago first.
+pub async fn to_tell_again(
+    views: &Database,
+    now: DateTime<Utc>,
+    limit: i64,
+) -> Result<Vec<NotificationView>, StoreError> {
+    let query = Conditions::default()
+        .and("tell_again_at <=", Some(now.timestamp_micros()))
+        .query("select doc from notifications", "order by tell_again_at, position");
+    records(views, page(query, limit, 0)).await
+}
+
 /// What a person has set; none if nothing.
 pub async fn preferences(views: &Database, user: UserId) -> Result<Option<Preferences>, StoreError> {
     let query = Query::new("select doc from notification_preferences where user_id = $1").bind(user.0);
     let found: Option<Preferred> = first(views, query).await?;
     Ok(found.map(|it| it.preferences))
+}
+
+impl NotificationView {
+    /// Whether some channel is still to be told, or to be said of that it was.
+    fn is_pending(&self) -> bool {
+        self.deliveries.iter().any(|it| it.at.is_none())
+    }
 }
 
 /// Folds the facts of notifications and of settings for them.
@@ -110,6 +131,9 @@ impl Projection for Notifications {
             .required("user_id", Holds::Text)
             .required("workspace_id", Holds::Text)
             .required("position", Holds::Int)
+            // Filled while a node has it to tell and nobody has said what became of that.
+            .optional("tell_again_at", Holds::Int)
+            .index(&["tell_again_at", "position"])
             .index(&["user_id", "position"])
             .index(&["user_id", "workspace_id", "position"]);
         let preferences = Describe::table(Preferred::TABLE).key("user_id", Holds::Text);
@@ -130,6 +154,7 @@ impl Projection for Notifications {
             FactOf::NotificationSettings(NotificationSettingsEvent::NotificationSettingsChanged {
                 user_id,
                 preferences,
+                addresses_changed: _,
                 changed_at: _,
             }) => {
                 rows.put(Preferred { user_id: *user_id, preferences: preferences.clone() });
@@ -168,6 +193,7 @@ fn notification(fact: &Fact, event: &NotificationEvent, rows: &mut Rows) -> Resu
                 message: message.clone(),
                 withheld: None,
                 deliveries: channels.iter().map(pending).collect(),
+                taken_until: None,
                 created_at: *raised_at,
                 position: fact.position,
             });
@@ -176,7 +202,9 @@ fn notification(fact: &Fact, event: &NotificationEvent, rows: &mut Rows) -> Resu
         NotificationEvent::NotificationWithheld { reason, withheld_at: _ } => {
             update(&|row| row.withheld = Some(*reason))
         }
-        NotificationEvent::NotificationTaken { .. } => Ok(()),
+        NotificationEvent::NotificationTaken { node: _, taken_at: _, until } => {
+            update(&|row| row.taken_until = Some(*until))
+        }
         NotificationEvent::NotificationDelivered { channel, delivered_at } => {
             update(&|row| ended(row, *channel, *delivered_at, None))
         }
@@ -194,7 +222,8 @@ impl Record for NotificationView {
     }
 
     fn columns(&self) -> Vec<Value> {
-        vec![self.user_id.0.into(), self.workspace_id.0.into(), self.position.into()]
+        let to_tell_again = self.taken_until.filter(|_| self.is_pending()).map(|it| it.timestamp_micros());
+        vec![self.user_id.0.into(), self.workspace_id.0.into(), self.position.into(), to_tell_again.into()]
     }
 }
 
@@ -230,6 +259,18 @@ mod tests {
         let told = after(vec![delivered, failed]).deliveries;
         assert_eq!(told[0], Delivery { channel: Channel::Desktop, at: Some(at(1)), error: None });
         assert_eq!(told[1], Delivery { channel: Channel::Webhook, at: Some(at(2)), error: Some("503".into()) });
+    }
+
+    #[test]
+    fn what_was_taken_is_to_be_told_again_until_it_is_told() {
+        let taken = NotificationEvent::NotificationTaken { node: "one".into(), taken_at: at(1), until: at(2) };
+        let told = |channel| NotificationEvent::NotificationDelivered { channel, delivered_at: at(1) };
+        let again = |events| after(events).columns().pop();
+        assert_eq!(again(vec![]), Some(Value::Null));
+        let (desktop, webhook) = (told(Channel::Desktop), told(Channel::Webhook));
+        let ends = Some(at(2).timestamp_micros().into());
+        assert_eq!(again(vec![taken.clone(), desktop.clone()]), ends);
+        assert_eq!(again(vec![taken, desktop, webhook]), Some(Value::Null));
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub struct InEpic {
     pub attempts: u32,
     /// Where its pull request is.
     pub pr_url: Option<String>,
+    /// The commit that was submitted last.
+    pub head: Option<String>,
     /// Since when it waits for review, while it does.
     pub submitted_at: Option<DateTime<Utc>>,
     /// Why it failed, if it did.
@@ -96,6 +98,8 @@ pub struct Filter {
     pub priority: Option<Priority>,
     /// Only those that one agent has.
     pub assigned_agent: Option<AgentId>,
+    /// Only those of one epic.
+    pub epic: Option<EpicId>,
 }
 
 /// Which tasks of an epic to list.
@@ -114,8 +118,11 @@ pub async fn find(views: &Database, id: TaskId) -> Result<Option<TaskView>, Stor
 
 /// The tasks of a project, newest first.
 pub async fn list(views: &Database, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<TaskView>, StoreError> {
+    // An epic has few of its project's tasks: only its own are looked through, whatever the planner believes.
+    let of_project = if filter.epic.is_some() { "project_id || '' =" } else { "project_id =" };
     let conditions = Conditions::default()
-        .and("project_id =", Some(filter.project.0))
+        .and(of_project, Some(filter.project.0))
+        .and("epic_id =", filter.epic.map(|it| it.0))
         .and("status =", filter.status.map(|it| it.to_string()))
         .and("priority =", filter.priority.map(|it| it.to_string()))
         .and("assigned_agent_id =", filter.assigned_agent.map(|it| it.0));
@@ -175,7 +182,7 @@ impl Projection for Tasks {
     }
 
     fn version(&self) -> i64 {
-        2
+        3
     }
 
     fn reads(&self) -> Reads {

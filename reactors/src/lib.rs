@@ -9,11 +9,14 @@
 
 pub mod bench;
 pub mod health;
+pub mod overdue;
 pub mod perform_errands;
+pub mod tell_again;
 
 mod appoint_supervisor_on_epic_created;
 mod appoint_worker_on_task_added;
 mod free_reports_on_agent_deleted;
+mod hand_on_reports_on_agent_relieved;
 mod judge_trust_on_kpi_recalculated;
 mod raise_notifications_on_news;
 mod reaction;
@@ -24,16 +27,16 @@ mod recalculate_kpis_on_task_completed;
 mod recalculation;
 mod runner;
 mod tell_on_notification_raised;
+mod telling;
 
 use std::sync::Arc;
 
-use domain::notification_settings::Preferences;
 use domain::post::Profiles;
-use workbench::alert::{Alerts, Reach};
 
 pub use appoint_supervisor_on_epic_created::AppointSupervisorOnEpicCreated;
 pub use appoint_worker_on_task_added::AppointWorkerOnTaskAdded;
 pub use free_reports_on_agent_deleted::FreeReportsOnAgentDeleted;
+pub use hand_on_reports_on_agent_relieved::HandOnReportsOnAgentRelieved;
 pub use judge_trust_on_kpi_recalculated::JudgeTrustOnKpiRecalculated;
 pub use raise_notifications_on_news::RaiseNotificationsOnNews;
 pub use reaction::{Reaction, Reactor};
@@ -44,26 +47,7 @@ pub use recalculate_kpis_on_task_completed::RecalculateKpisOnTaskCompleted;
 pub use recalculation::kpi_id;
 pub use runner::{ReactorStatus, Runner};
 pub use tell_on_notification_raised::TellOnNotificationRaised;
-
-/// How this node tells people.
-#[derive(Debug, Clone)]
-pub struct Telling {
-    /// What this node is called; it is the one that goes on with what it has begun to tell.
-    pub node: String,
-    /// How people are told who have not said how.
-    pub everybody: Preferences,
-    /// Where programs that show and play are looked for.
-    pub alerts: Alerts,
-    /// How far webhooks may reach.
-    pub reach: Reach,
-}
-
-impl Default for Telling {
-    fn default() -> Self {
-        let (everybody, alerts, reach) = (Preferences::default(), Alerts::default(), Reach::default());
-        Self { node: "main".to_owned(), everybody, alerts, reach }
-    }
-}
+pub use telling::Telling;
 
 /// Every reactor of Muster, on a node that is set up no further.
 pub fn all() -> Vec<Arc<dyn Reactor>> {
@@ -77,13 +61,13 @@ pub fn with(telling: Telling) -> Vec<Arc<dyn Reactor>> {
 
 /// Every reactor of Muster.
 pub fn with_profiles(telling: Telling, profiles: &Profiles) -> Vec<Arc<dyn Reactor>> {
-    let Telling { node, everybody, alerts, reach } = telling;
     vec![
-        Arc::new(RaiseNotificationsOnNews { everybody: everybody.clone() }),
-        Arc::new(TellOnNotificationRaised::new(node, everybody, alerts, reach)),
+        Arc::new(RaiseNotificationsOnNews { everybody: telling.everybody.preferences.clone() }),
+        Arc::new(TellOnNotificationRaised::new(telling)),
         Arc::new(AppointSupervisorOnEpicCreated { profiles: profiles.clone() }),
         Arc::new(AppointWorkerOnTaskAdded { profiles: profiles.clone() }),
         Arc::new(FreeReportsOnAgentDeleted),
+        Arc::new(HandOnReportsOnAgentRelieved),
         Arc::new(JudgeTrustOnKpiRecalculated),
         Arc::new(RecalculateKpisOnPullRequestMerged),
         Arc::new(RecalculateKpisOnSessionStopped),

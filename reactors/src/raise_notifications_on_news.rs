@@ -57,7 +57,8 @@ fn news(fact: &Fact) -> Option<News> {
             Some(News::TaskSubmitted { task_id: TaskId(subject), pr_url: pr_url.clone() })
         }
         FactOf::Task(TaskEvent::TaskRebased { .. }) => Some(News::TaskRebased { task_id: TaskId(subject) }),
-        FactOf::Task(TaskEvent::TaskFailed { reason, attempts, .. }) => {
+        // Whoever gave the epic up knows what falls with it.
+        FactOf::Task(TaskEvent::TaskFailed { reason, attempts, with_epic: false, .. }) => {
             Some(News::TaskFailed { task_id: TaskId(subject), reason: reason.clone(), attempts: *attempts })
         }
         FactOf::Epic(EpicEvent::EpicSubmitted { pr_url, .. }) => {

@@ -41,6 +41,25 @@ pub struct Reaction<'a> {
 impl Reaction<'_> {
     /// Issues a command about `subject`. One event, one reactor and one subject make one command, whenever it runs.
     pub async fn run<D: Decision>(&self, subject: Uuid, decision: &D) -> Result<Done<D::Outcome>, CommandError> {
+        // A reaction belongs to the moment of its cause, however late it runs.
+        self.run_at(self.now(), subject, decision).await
+    }
+
+    /// The same for what is done outside, where the time is the clock's.
+    pub async fn run_outside<D: Decision>(
+        &self,
+        subject: Uuid,
+        decision: &D,
+    ) -> Result<Done<D::Outcome>, CommandError> {
+        self.run_at(self.executor.log().clock().now(), subject, decision).await
+    }
+
+    async fn run_at<D: Decision>(
+        &self,
+        now: DateTime<Utc>,
+        subject: Uuid,
+        decision: &D,
+    ) -> Result<Done<D::Outcome>, CommandError> {
         let seed = format!("{}/{}/{subject}", self.reactor, decision.name());
         let command_id = Uuid::new_v5(&self.fact.event_id, seed.as_bytes());
         let context = Context {
@@ -49,8 +68,7 @@ impl Reaction<'_> {
             correlation_id: self.correlation_id(),
             causation_id: Some(self.fact.event_id),
             trace_id: self.fact.metadata.trace_id.clone(),
-            // A reaction belongs to the moment of its cause, however late it runs.
-            now: self.now(),
+            now,
             idempotency: Some(Idempotency {
                 key: reactor_key(self.reactor, command_id),
                 fingerprint: Vec::new(),

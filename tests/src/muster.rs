@@ -1,9 +1,9 @@
 //! The built `muster` binary as a child process: started, watched, told to stop, killed.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -44,6 +44,7 @@ pub struct Home {
     database_url: Option<String>,
     /// Programs that start the binary for us: `strace ..`, `prlimit ..`.
     under: Vec<String>,
+    variables: Vec<(String, OsString)>,
     _kept: TempDir,
 }
 
@@ -90,12 +91,25 @@ impl Home {
     fn with(database_url: Option<String>) -> Self {
         let kept = tempfile::Builder::new().prefix("muster-home-").tempdir().expect("a folder for the test");
         let kind = if database_url.is_some() { Kind::Postgres } else { Kind::Sqlite };
-        Self { kind, folder: kept.path().join("data"), database_url, under: Vec::new(), _kept: kept }
+        Self {
+            kind,
+            folder: kept.path().join("data"),
+            database_url,
+            under: Vec::new(),
+            variables: Vec::new(),
+            _kept: kept,
+        }
     }
 
     /// Lets these programs start the binary.
     pub fn under(mut self, programs: &[&str]) -> Self {
         self.under = programs.iter().map(ToString::to_string).collect();
+        self
+    }
+
+    /// Sets a variable for every process of this home.
+    pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
         self
     }
 
@@ -123,6 +137,14 @@ impl Home {
     /// The address of the database, on PostgreSQL.
     pub fn database_url(&self) -> &str {
         self.database_url.as_deref().expect("this home is on PostgreSQL")
+    }
+
+    /// Ends the leases of a server that was killed, as five seconds would, so that the next one need not wait for them.
+    pub async fn end_leases(&self) {
+        if let Some(url) = &self.database_url {
+            let mut connection = postgres::connect(url).await.expect("a connection");
+            sqlx::raw_sql("delete from views.leases").execute(&mut connection).await.expect("leases can be ended");
+        }
     }
 
     /// Runs `muster` with these arguments to its end.
@@ -172,6 +194,7 @@ impl Home {
             .env("MUSTER_DATA_DIR", &self.folder)
             .env("MUSTER_RATE_LIMITS", "off")
             .envs(self.database_url.iter().map(|url| ("DATABASE_URL", url)))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -188,19 +211,28 @@ impl Muster {
 
     /// Starts a server on a port and waits until it is ready.
     pub async fn start_on(home: &Home, port: u16, args: &[&str]) -> Self {
-        let port = port.to_string();
-        let mut all = vec!["serve", "--port", &port];
+        let mut server = Self::spawn_on(home, port, args);
+        let greeting = bounded("the server says where it is", server.stdout.line_with("/api")).await;
+        let address = greeting.as_deref().and_then(|line| line.split_once("http://")?.1.strip_suffix("/api"));
+        let Some(address) = address else { panic!("the server did not start: {:#?}", server.ended().await) };
+        server.address = address.to_owned();
+        server.ready().await;
+        server
+    }
+
+    /// Starts a server on a port and waits for nothing: it may well die before it is ready.
+    pub fn spawn_on(home: &Home, port: u16, args: &[&str]) -> Self {
+        let text = port.to_string();
+        let mut all = vec!["serve", "--port", &text];
         all.extend(args);
         let mut child = home.command(&all).spawn().expect("muster can be started");
         let (stdout, stderr) = follow(&mut child);
-        let greeting = bounded("the server says where it is", stdout.line_with("/api")).await;
-        let address = greeting.as_deref().and_then(|line| line.split_once("http://")?.1.strip_suffix("/api"));
-        let Some(address) = address else {
-            panic!("the server did not start: {:#?}", ended(&mut child, stdout, stderr).await);
-        };
-        let server = Self { address: address.to_owned(), stdout, stderr, child };
-        server.ready().await;
-        server
+        Self { address: format!("127.0.0.1:{port}"), stdout, stderr, child }
+    }
+
+    /// How it ended, if it has.
+    pub fn has_ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("a child can be looked at")
     }
 
     /// A URL on this server.

@@ -202,6 +202,11 @@ impl Client {
 
     /// Sends anything; a body is announced as JSON unless the client's headers say otherwise.
     pub async fn send(&self, method: Method, path: &str, body: Option<String>) -> Answer {
+        self.try_send(method, path, body).await.expect("the server answers")
+    }
+
+    /// The same to a server that may be away.
+    pub async fn try_send(&self, method: Method, path: &str, body: Option<String>) -> reqwest::Result<Answer> {
         let mut request = self.http.request(method, format!("{}{path}", self.base));
         if let Some(body) = body {
             if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
@@ -212,11 +217,11 @@ impl Client {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        let response = bounded("an answer", request.send()).await.expect("the server answers");
+        let response = bounded("an answer", request.send()).await?;
         let (status, headers) = (response.status(), response.headers().clone());
-        let text = bounded("a body", response.text()).await.expect("a body of text");
+        let text = bounded("a body", response.text()).await?;
         let body = serde_json::from_str(&text).unwrap_or_default();
-        Answer { status, headers, body, text }
+        Ok(Answer { status, headers, body, text })
     }
 
     /// Opens a workspace and returns its id.

@@ -104,7 +104,7 @@ impl Factory {
         let submit = SubmitEpic { by, title: "All of it".to_owned(), description: "Done".to_owned() };
         let errand_id = self.tool(by, "mcp__epic__create_epic_pr", &submit).await?;
         let pr_url = format!("muster://pull/{epic_id}");
-        self.finish(errand_id, WorkResult::EpicPullRequestOpened { pr_url }).await?;
+        self.finish(errand_id, WorkResult::EpicPullRequestOpened { pr_url, head: None }).await?;
         self.owner_runs(&CompleteEpic { by: self.owner, epic_id, merge: false }).await?;
         Ok(())
     }

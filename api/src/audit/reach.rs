@@ -29,6 +29,9 @@ impl App {
                 self.now().workspace_in_reach(by, WorkspaceId(id)).await.map(drop)?;
             }
             PROJECT | REPOSITORY => self.now().project_in_reach(by, ProjectId(id)).await.map(drop)?,
+            POST | TOOL_CALL | DECISION | NOTIFICATION | ERRAND if self.is_anothers(by, kind, id).await? => {
+                return Err(ApiError::new(Code::AggregateAccessDenied, "it is out of your reach"));
+            }
             AGENT | SCORECARD | POST => self.now().agent_in_reach(by, AgentId(id)).await.map(drop)?,
             SESSION => self.now().session_in_reach(by, SessionId(id)).await.map(drop)?,
             EPIC => self.now().epic_in_reach(by, EpicId(id)).await.map(drop)?,
@@ -41,6 +44,13 @@ impl App {
             _ => return Err(ApiError::new(Code::AggregateNotFound, format!("there are no aggregates of kind {kind}"))),
         }
         Ok(stream)
+    }
+
+    /// Whether it is of the factory floor and another agent's than the caller, who is of the factory too: no tool shows
+    /// such things.
+    async fn is_anothers(&self, by: &Caller, kind: &str, id: Uuid) -> Result<bool, ApiError> {
+        let is_own = matches!(by, Caller::Agent(agent) if kind == POST && agent.agent_id.0 == id);
+        Ok(!is_own && self.posting_of_caller(by).await?.is_some())
     }
 
     /// The part of a tree that the caller may see, and how many events are hidden. The event itself must be in reach.

@@ -49,7 +49,7 @@ pub(super) fn to_look_at(bench: &Arc<Bench>, views: &Database) -> Arc<dyn crate:
 
 /// Opens the bench of this node.
 pub(super) async fn open(settings: BenchSettings, address: &str) -> Result<Arc<Bench>, Failure> {
-    let bench = Bench::open(settings, address).map_err(|it| Failure::Setting(it.to_string()))?;
+    let bench = Bench::open(settings, address).await.map_err(|it| Failure::Setting(it.to_string()))?;
     bench.look_for_tmux().await;
     Ok(bench)
 }

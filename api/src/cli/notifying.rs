@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use domain::notification_settings::Preferences;
+use domain::notification_settings::{Addresses, Manner, Preferences};
 use reactors::Telling;
 use workbench::alert::{Alerts, Reach};
 
@@ -38,12 +38,12 @@ impl NotifyingArgs {
     /// How this node tells people.
     pub(super) fn telling(&self) -> Telling {
         let sound_file = self.notification_sound_file.as_ref().map(|it| it.display().to_string());
-        let everybody = Preferences {
+        let preferences = Preferences {
             push_enabled: self.notification_push,
             sound_enabled: self.notification_sound && sound_file.is_some(),
-            sound_file,
             ..Preferences::default()
         };
+        let everybody = Manner::new(preferences, Addresses { sound_file, webhook_url: None });
         let reach = match self.webhook_reach {
             WebhookReach::Public => Reach::Public,
             WebhookReach::Loopback => Reach::PublicAndLoopback,

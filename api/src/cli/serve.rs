@@ -11,6 +11,8 @@ use clap::Args;
 use commands::Executor;
 use reactors::Runner;
 use reactors::bench::Bench;
+use reactors::overdue::Overdue;
+use reactors::tell_again::{Retelling, TellAgain};
 use store::{Access, Clock, EventLog, Moment, Stores};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -28,6 +30,8 @@ const GRACE: Duration = Duration::from_secs(15);
 const SWEEP: Duration = Duration::from_secs(600);
 /// How often the log is told of wiki views.
 const COUNT_VIEWS: Duration = Duration::from_secs(10);
+/// How long an agent may wait for a bench that starts it before people are told.
+const LONGEST_LAUNCH: Duration = Duration::from_secs(300);
 /// How long to wait for read models before saying how far they are.
 const CATCH_UP: Duration = Duration::from_secs(2);
 
@@ -137,6 +141,7 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     settings.mcp.profiles = profiles.clone();
     settings.mcp.bench = bench.as_ref().map(|it| bench::to_look_at(it, &stores.views));
     settings.bench = bench.clone();
+    let longest_call = settings.mcp.longest_call();
     let engine = Arc::new(Engine::start(
         Arc::clone(&stores.log),
         stores.views.clone(),
@@ -144,6 +149,7 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
         Default::default(),
     ));
     let executor = Arc::new(Executor::new(Arc::clone(&stores.log)));
+    let again = TellAgain::new(telling.clone(), Arc::clone(&executor), stores.views.clone());
     let reactors = reactors::with_profiles(telling, &profiles);
     let reactors = Runner::start(reactors, Arc::clone(&executor), stores.views.clone(), Arc::clone(&engine));
     let reactors = Arc::new(reactors);
@@ -159,15 +165,20 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let shift = bench.as_ref().map(|it| Shift::begin(it, &stores.views, &executor, &engine, &app));
     greet(&stores, &engine, address, bench.as_deref(), tour).await?;
 
+    let retelling = Retelling::start(again);
     let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
     let pace = Pace { every: Duration::from_secs(args.audit_seconds.into()), most_events: args.audit_events };
     let auditor = Auditor::new(Arc::clone(&stores.log), stores.views.clone(), ::projections::all(), pace);
     let auditing = (args.audit_seconds > 0).then(|| tokio::spawn(auditor.run()));
     let counting = tokio::spawn(Arc::clone(&app).keep_counting_wiki_views(COUNT_VIEWS));
     let forgetting = tokio::spawn(Arc::clone(&app).keep_forgetting_erased());
+    let (views, shared) = (stores.views.clone(), Arc::clone(&engine));
+    let overdue = Overdue { executor, views, engine: shared, longest_call, longest_launch: LONGEST_LAUNCH };
+    let overdue = tokio::spawn(overdue.keep_looking());
     answer(listener, &app, door.behind_proxy).await?;
     sweeper.abort();
     forgetting.abort();
+    overdue.abort();
     auditing.inspect(|it| it.abort());
     counting.await.map_err(anyhow::Error::from)?;
     // Once more, for what was read since.
@@ -175,6 +186,7 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     if let Some(shift) = shift {
         shift.end().await;
     }
+    retelling.shutdown().await;
     reactors.shutdown().await;
     engine.shutdown().await;
     Ok(())

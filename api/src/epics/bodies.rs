@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::answer::Warning;
 use crate::input::without_nulls;
 use crate::tasks::TaskBody;
 use crate::words::same_words;
@@ -149,6 +150,15 @@ struct TaskCounts {
     open: u32,
     merged: u32,
     failed: u32,
+}
+
+/// A new epic.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CreatedEpic {
+    pub(super) epic: EpicBody,
+    /// Only when there is something to warn of: `BENCH_NOT_HERE`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) warnings: Vec<Warning>,
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -20,6 +20,8 @@ pub struct Workplace {
     pub task_id: TaskId,
     /// Its branch.
     pub task_branch: String,
+    /// The commit that is reviewed, while one is.
+    pub reviewed: Option<String>,
 }
 
 /// What a task's branch changes of its epic's.
@@ -69,9 +71,9 @@ pub type Looking<'a, T> = Pin<Box<dyn Future<Output = Result<T, BenchError>> + S
 pub trait Bench: Send + Sync {
     /// Whether the bench of this name is on this node.
     fn has(&self, bench: &str) -> bool;
-    /// What a task changes.
+    /// What a task changes, as it was submitted while it is reviewed.
     fn diff<'a>(&'a self, of: &'a Workplace) -> Looking<'a, Diff>;
-    /// The text of a file in a task's worktree.
+    /// The text of a file in a task's worktree, or as it was submitted while it is reviewed.
     fn read_file<'a>(&'a self, of: &'a Workplace, path: &'a str) -> Looking<'a, String>;
     /// How a task's pull request stands.
     fn pull_request<'a>(&'a self, of: &'a Workplace, url: &'a str) -> Looking<'a, PullRequestState>;

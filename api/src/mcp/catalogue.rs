@@ -126,7 +126,12 @@ fn list() -> Vec<Tool> {
             "When all tasks are over: open the pull request of the epic into main, for the human to review.",
             epic::create_epic_pr,
         ),
-        tool("mcp__epic__read_file", Look, "A file as it is in a worker's worktree.", epic::read_file),
+        tool(
+            "mcp__epic__read_file",
+            Look,
+            "A file as a worker submitted it while it is reviewed, else as it is in its worktree.",
+            epic::read_file,
+        ),
         tool(
             "mcp__orchestrator__list_supervisors",
             Look,

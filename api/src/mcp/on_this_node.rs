@@ -19,7 +19,8 @@ pub(crate) struct OnThisNode {
 
 impl Bench for OnThisNode {
     fn has(&self, bench: &str) -> bool {
-        self.bench.name().as_ref() == bench
+        // A node that stands by has worktrees that nobody works in.
+        self.bench.name().as_ref() == bench && self.bench.is_held()
     }
 
     fn diff<'a>(&'a self, of: &'a Workplace) -> Looking<'a, Diff> {
@@ -57,6 +58,7 @@ fn whereabouts(of: &Workplace) -> Whereabouts {
         epic_branch: of.epic_branch.clone(),
         task_id: of.task_id,
         task_branch: of.task_branch.clone(),
+        reviewed: of.reviewed.clone(),
     }
 }
 
@@ -66,7 +68,11 @@ fn told(error: Looked) -> BenchError {
         Looked::NotSetUp => BenchError::Refused(error.to_string()),
         Looked::Git(git) if git.is_transient() => BenchError::Busy("the repository is busy".to_owned()),
         Looked::Git(
-            GitError::PathRefused(_) | GitError::NoSuchFile(_) | GitError::Binary(_) | GitError::NoSuchBranch(_),
+            GitError::PathRefused(_)
+            | GitError::NoSuchFile(_)
+            | GitError::Binary(_)
+            | GitError::NoSuchBranch(_)
+            | GitError::NoSuchCommit(_),
         ) => BenchError::Refused(error.to_string()),
         Looked::Git(GitError::NoSuchWorktree(_)) => BenchError::Refused("the task has no worktree yet".to_owned()),
         Looked::Forge(forge) if forge.is_transient() => BenchError::Busy("the forge is busy".to_owned()),

@@ -20,8 +20,10 @@ pub(crate) struct Posting {
     pub(crate) kind: AgentKind,
     /// What its successors inherit, mail included.
     pub(crate) seat: Uuid,
-    epic_id: Option<EpicId>,
-    task_id: Option<TaskId>,
+    /// The epic that it works in, if it does in one.
+    pub(crate) epic_id: Option<EpicId>,
+    /// The task that it works on, if it does on one.
+    pub(crate) task_id: Option<TaskId>,
 }
 
 impl Posting {
@@ -60,11 +62,20 @@ impl App {
         Ok(Some(posting))
     }
 
-    /// Holds an agent of the factory to the table of tools where a route shows what a tool shows.
-    pub(crate) async fn admit_to_tool(&self, by: &Caller, tool: &str) -> Result<(), ApiError> {
-        let Caller::Agent(agent) = by else { return Ok(()) };
-        let Some(kind) = self.kind_of(agent.agent_id).await? else { return Ok(()) };
-        tools::permit(kind, tool).map_err(|why| ApiError::new(Code::ToolNotAllowed, why.to_string()))
+    /// Holds an agent of the factory to the table of tools where a route shows what a tool shows, and says where it is
+    /// posted: a tool shows an agent its own things. People and all other agents are none of the table's business.
+    pub(crate) async fn admit_to_tool(&self, by: &Caller, tool: &str) -> Result<Option<Arc<Posting>>, ApiError> {
+        let Some(post) = self.posting_of_caller(by).await? else { return Ok(None) };
+        tools::permit(post.kind, tool).map_err(|why| ApiError::new(Code::ToolNotAllowed, why.to_string()))?;
+        Ok(Some(post))
+    }
+
+    /// The place of a caller in the factory; none for people, and for agents that are not of the factory.
+    pub(crate) async fn posting_of_caller(&self, by: &Caller) -> Result<Option<Arc<Posting>>, ApiError> {
+        match by {
+            Caller::Agent(agent) => self.posting_of(agent.agent_id).await,
+            Caller::Owner(_) => Ok(None),
+        }
     }
 
     /// What an agent of the factory is.

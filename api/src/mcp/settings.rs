@@ -24,6 +24,16 @@ pub struct McpSettings {
     pub bench: Option<Arc<dyn Bench>>,
 }
 
+/// What a call may take beyond what it waits for: the last try of a store or of a bench that is slow.
+const SLACK: Duration = Duration::from_secs(120);
+
+impl McpSettings {
+    /// The longest that a call can take: until its tool gives up, and as long again until its end is on record.
+    pub fn longest_call(&self) -> Duration {
+        self.patience * 2 + SLACK
+    }
+}
+
 impl Default for McpSettings {
     fn default() -> Self {
         Self {

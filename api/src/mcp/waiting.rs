@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::call::Call;
 use super::failure::{self, Failure, Told};
+use crate::auth::Principal;
 
 /// The shortest time between two looks: a busy log wakes whoever waits all the time.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -47,6 +48,8 @@ impl Call {
                 seen = event.sequence;
                 let event = domain::decode::<ErrandEvent>(&event.event_type, &event.event_version, &event.payload);
                 if let Some(ended) = end_of(event.map_err(|error| Failure::unexpected(&error))?) {
+                    // What follows from it is in the same commit, and whoever waited for it sees that too.
+                    self.app.will_see(self.agent.actor(), self.app.log.head().await?.position);
                     return ended;
                 }
             }

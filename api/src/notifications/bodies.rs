@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use commands::notification::PreferenceChanges;
 use domain::notification::{Channel, NotificationKind, WithheldReason};
-use domain::notification_settings::{ClockTime, Preferences, QuietHours};
+use domain::notification_settings::{ClockTime, Manner, QuietHours};
 use projections::notifications::{Delivery, NotificationView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -116,14 +116,14 @@ pub(super) struct SettingsBody {
     utc_offset_minutes: i32,
 }
 
-impl From<Preferences> for SettingsBody {
-    fn from(it: Preferences) -> Self {
+impl From<Manner> for SettingsBody {
+    fn from(Manner { preferences: it, addresses }: Manner) -> Self {
         Self {
             push_enabled: it.push_enabled,
             sound_enabled: it.sound_enabled,
-            sound_file: it.sound_file,
+            sound_file: addresses.sound_file,
             webhook_enabled: it.webhook_enabled,
-            webhook_url: it.webhook_url,
+            webhook_url: addresses.webhook_url,
             notify_on_task_complete: it.notify_on_task_complete,
             notify_on_epic_complete: it.notify_on_epic_complete,
             notify_on_errors: it.notify_on_errors,

@@ -74,6 +74,8 @@ pub(super) struct ListTasks {
     pub(super) priority: Option<Priority>,
     /// Only those that one agent has.
     pub(super) assigned_agent_id: Option<Uuid>,
+    /// Only those of one epic.
+    pub(super) epic_id: Option<Uuid>,
     #[schemars(range(min = 1, max = 1000))]
     pub(super) limit: Option<i64>,
     #[schemars(range(min = 0))]

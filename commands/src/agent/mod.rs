@@ -3,11 +3,13 @@
 mod change;
 mod create;
 mod delete;
+mod follow_successor;
 mod rotate_credentials;
 
 pub use change::ChangeAgent;
 pub use create::CreateAgent;
 pub use delete::DeleteAgent;
+pub use follow_successor::FollowSuccessor;
 pub use rotate_credentials::RotateCredentials;
 
 use chrono::{DateTime, Utc};

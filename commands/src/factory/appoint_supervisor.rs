@@ -1,12 +1,13 @@
 //! Gives an epic its supervisor.
 
 use domain::epic::{AppointEpicSupervisor, Epic, EpicCommand, EpicError};
-use domain::post::{AgentKind, Post, Profiles, seat_claim};
+use domain::post::{AgentKind, Profiles};
 use domain::project::Project;
 use domain::{AgentId, EpicId};
 
 use super::staff::{self, Appointed, Wanted};
-use super::{acting, missions};
+use super::{acting, letters, missions};
+use crate::seat;
 use crate::{Decision, Desk, Stop};
 
 /// An epic's one supervisor; who has the seat already is the answer too.
@@ -41,7 +42,7 @@ impl Decision for AppointSupervisor {
         let project = desk.load::<Project>(epic.project_id.0).await?;
         project.state.live()?;
         desk.rely_on(&project);
-        let orchestrator = desk.holder::<Post>(seat_claim(AgentKind::Orchestrator, epic.workspace_id.0)).await?;
+        let orchestrator = seat::orchestrator(desk, epic.workspace_id).await?;
         let wanted = Wanted {
             workspace_id: epic.workspace_id,
             project_id: Some(epic.project_id),
@@ -52,7 +53,7 @@ impl Decision for AppointSupervisor {
             bench: epic.bench.clone(),
             name: format!("Supervisor: {}", epic.title),
             mission: missions::supervisor(&epic),
-            supervisor: orchestrator.map(AgentId),
+            supervisor: orchestrator,
             attempt: 1,
             replaces: None,
             profiles: &self.profiles,
@@ -60,6 +61,10 @@ impl Decision for AppointSupervisor {
         let appointed = staff::appoint(desk, wanted).await?;
         let appoint = AppointEpicSupervisor { agent_id: appointed.agent_id, replaces: None, now: desk.now() };
         desk.run::<Epic>(self.epic_id.0, EpicCommand::AppointSupervisor(appoint)).await?;
+        if self.by.is_none() {
+            // An orchestrator that asks for it knows of the epic.
+            letters::epic_created(desk, &epic, appointed.agent_id).await?;
+        }
         Ok(appointed)
     }
 }

@@ -3,6 +3,7 @@
 use domain::ErrandId;
 use domain::errand::{self, Errand, ErrandCommand};
 
+use super::errands;
 use crate::{Decision, Desk, Stop};
 
 /// An errand that nobody wants any more.
@@ -22,7 +23,7 @@ impl Decision for CancelErrand {
     }
 
     async fn decide(&self, desk: &mut Desk<'_>) -> Result<ErrandId, Stop> {
-        let cancel = errand::CancelErrand { reason: self.reason.clone(), now: desk.now() };
+        let cancel = errand::CancelErrand { reason: errands::told(&self.reason), now: desk.now() };
         desk.run::<Errand>(self.errand_id.0, ErrandCommand::Cancel(cancel)).await?;
         Ok(self.errand_id)
     }

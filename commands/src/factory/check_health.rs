@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::AgentId;
 use domain::epic::{Epic, EpicState};
 use domain::post::{self, AgentKind, HealthRules, LivePost, Post, PostCommand, PostEvent, PostState, Profiles};
+use serde_json::json;
 
 use super::letters;
 use super::recover::{self, Verdict};
@@ -16,6 +17,8 @@ pub struct CheckHealth {
     pub agent_id: AgentId,
     /// When it was last heard of.
     pub last_heartbeat: DateTime<Utc>,
+    /// Whether that was a word of its own, and not only its posting or its start.
+    pub heard_of: bool,
     /// Whether its process lives; not known of agents that started themselves.
     pub process_alive: Option<bool>,
     /// When its process last said something on its terminal.
@@ -40,6 +43,7 @@ impl Decision for CheckHealth {
         }
         let check = post::CheckHealth {
             last_heartbeat: self.last_heartbeat,
+            heard_of: self.heard_of,
             process_alive: self.process_alive,
             last_output_at: self.last_output_at,
             rules: self.rules,
@@ -48,22 +52,28 @@ impl Decision for CheckHealth {
         let mut verdict = Verdict::Healthy;
         for event in desk.run::<Post>(self.agent_id.0, PostCommand::CheckHealth(check)).await? {
             verdict = match event {
-                PostEvent::AgentHealthChecked { checks_missed: 1, .. } => {
+                PostEvent::AgentHealthChecked { last_heartbeat, checks_missed: 1, .. } => {
                     letters::health_check(desk, &post).await?;
+                    let silent = json!({ "lastHeartbeat": last_heartbeat, "action": "ask" });
+                    letters::note(desk, &post, "health_check_sent", silent).await?;
                     Verdict::Asked
                 }
                 PostEvent::AgentHealthChecked { .. } => Verdict::Asked,
-                PostEvent::AgentReportedSilent { .. } => {
-                    letters::silent(desk, &post).await?;
+                PostEvent::AgentReportedSilent { evidence, .. } => {
+                    letters::silent(desk, &post, &evidence).await?;
+                    let note = recover::found(desk, &evidence, "report_and_leave_running");
+                    letters::note(desk, &post, "agent_reported_silent", note).await?;
                     Verdict::Reported
                 }
                 PostEvent::AgentDeclaredDead { evidence, .. } => {
                     recover::recover(desk, &post, &evidence, &self.profiles).await?
                 }
                 // A check does none of these.
-                PostEvent::AgentPosted { .. } | PostEvent::AgentRelieved { .. } | PostEvent::AgentDischarged { .. } => {
-                    verdict
-                }
+                PostEvent::AgentPosted { .. }
+                | PostEvent::AgentLaunched { .. }
+                | PostEvent::AgentLaunchFailed { .. }
+                | PostEvent::AgentRelieved { .. }
+                | PostEvent::AgentDischarged { .. } => verdict,
             };
         }
         Ok(verdict)

@@ -1,9 +1,12 @@
 //! Errands within other decisions: ordered where they become necessary, called off where nobody wants them any more.
 
 use domain::errand::{self, Errand, ErrandCommand, ErrandError, Work};
-use domain::{Claim, ErrandId, Slug, WorkspaceId};
+use domain::{Claim, ErrandId, Slug, WorkspaceId, redact};
 
 use crate::{Desk, Stop};
+
+/// What went wrong with an errand, in characters.
+const LONGEST_ERROR: usize = 4_000;
 
 /// Orders work, or finds the errand that is under way for the very same.
 pub(super) async fn order(
@@ -23,6 +26,11 @@ pub(super) async fn order(
     let order = errand::OrderErrand { errand_id, workspace_id, bench: bench.clone(), work, now: desk.now() };
     desk.begin::<Errand>(errand_id.0, ErrandCommand::Order(order)).await?;
     Ok(errand_id)
+}
+
+/// What a program or a forge said, as it is recorded and mailed: without what looks like a secret, and not too long.
+pub(super) fn told(error: &str) -> String {
+    redact::lines(error, LONGEST_ERROR)
 }
 
 /// The errand that is under way for something.

@@ -3,10 +3,11 @@
 use domain::epic::{self, EndEpicTask, Epic, EpicCommand, LeaveReview, LeftBecause, TaskEnd};
 use domain::errand::Work;
 use domain::post::{AgentKind, WorkEnd};
-use domain::task::{FactoryCommand, FailTask, Task, TaskCommand};
+use domain::task::{FactoryCommand, FailTask, Task, TaskCommand, TaskState};
 use domain::{EpicId, Party, TaskId};
+use serde_json::json;
 
-use super::{acting, errands, owned_epic, staff};
+use super::{acting, errands, letters, owned_epic, staff};
 use crate::{Decision, Desk, Stop};
 
 /// An epic that is given up, by its supervisor or by a human.
@@ -39,6 +40,11 @@ impl Decision for FailEpic {
         if desk.run::<Epic>(self.epic_id.0, EpicCommand::Fail(fail)).await?.is_empty() {
             return Ok(self.epic_id);
         }
+        let body = json!({
+            "epicId": self.epic_id, "reason": self.reason, "taskIds": epic.open_tasks, "to": TaskState::Failed,
+        });
+        letters::note_of(desk, epic.workspace_id, epic.supervisor_id, "epic_given_up", body).await?;
+        letters::epic_given_up(desk, &epic, self.by, &self.reason).await?;
         for task_id in epic.open_tasks {
             give_up(desk, self.epic_id, task_id, &self.reason).await?;
         }
@@ -54,7 +60,7 @@ impl Decision for FailEpic {
 async fn give_up(desk: &mut Desk<'_>, epic_id: EpicId, task_id: TaskId, reason: &str) -> Result<(), Stop> {
     let worker = desk.load::<Task>(task_id.0).await?.state.live()?.assigned_agent_id;
     let reason = format!("The epic was given up: {reason}");
-    let fail = FailTask { reason, conflict_files: vec![], after_death: false, now: desk.now() };
+    let fail = FailTask { reason, conflict_files: vec![], after_death: false, with_epic: true, now: desk.now() };
     desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::Fail(fail))).await?;
     end_failed(desk, epic_id, task_id).await?;
     errands::call_off(desk, Work::on_task(task_id), "the epic was given up", |_| true).await?;

@@ -2,6 +2,7 @@
 
 use domain::ErrandId;
 use domain::errand::{self, Errand, ErrandCommand, Work, WorkResult};
+use domain::post::{Launch, NoteLaunch, Post, PostCommand};
 
 use super::{complete_epic, finish_merge, finish_pull_request, finish_rebase};
 use crate::{Decision, Desk, Stop};
@@ -47,13 +48,18 @@ impl Decision for FinishErrand {
             }
             (
                 Work::OpenEpicPullRequest { epic_id, title, description },
-                WorkResult::EpicPullRequestOpened { pr_url },
+                WorkResult::EpicPullRequestOpened { pr_url, head },
             ) => {
-                let opened = finish_pull_request::Opened { title, description, pr_url, head: None };
+                let opened = finish_pull_request::Opened { title, description, pr_url, head };
                 finish_pull_request::of_epic(desk, epic_id, opened).await?;
             }
             (Work::MergeEpic { epic_id, by }, WorkResult::EpicMerged { merge_commit }) => {
                 complete_epic::complete(desk, epic_id, by, Some(merge_commit)).await?;
+            }
+            (Work::Launch { agent_id }, WorkResult::Launched { started }) => {
+                let launch = if started { Launch::Started } else { Launch::LeftToItself };
+                let note = NoteLaunch { launch, now: desk.now() };
+                desk.run::<Post>(agent_id.0, PostCommand::NoteLaunch(note)).await?;
             }
             // Nothing follows; and a result that does not fit its work was refused above.
             _ => {}

@@ -33,12 +33,13 @@ pub(super) async fn of_task(desk: &mut Desk<'_>, task_id: TaskId, opened: Opened
 /// The epic waits for a human, who is told.
 pub(super) async fn of_epic(desk: &mut Desk<'_>, epic_id: EpicId, opened: Opened) -> Result<(), Stop> {
     let epic = super::epic(desk, epic_id).await?;
-    let Opened { title, description, pr_url, head: _ } = opened;
+    let Opened { title, description, pr_url, head } = opened;
     let submit = SubmitEpic {
         by: epic.supervisor_id.ok_or(EpicError::NotSupervisor)?,
         pr_url: pr_url.clone(),
         title,
         description,
+        head,
         now: desk.now(),
     };
     desk.run::<Epic>(epic_id.0, EpicCommand::Submit(submit)).await?;

@@ -31,6 +31,7 @@ pub(super) async fn conflicted(desk: &mut Desk<'_>, task_id: TaskId, files: Vec<
         reason: "Its rebase onto the epic's branch conflicts".to_owned(),
         conflict_files: files.clone(),
         after_death: false,
+        with_epic: false,
         now: desk.now(),
     };
     desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::Fail(fail))).await?;

@@ -6,7 +6,8 @@ use domain::task::LiveTask;
 /// The orchestrator's.
 pub(super) fn orchestrator() -> String {
     "You are the orchestrator of this workspace. Look after the supervisors of its epics: see that each epic has one, \
-     that each is healthy, and tell the humans when an epic is complete. Talk by mail; read your inbox first."
+     that each is healthy, and tell the humans when an epic is complete. By mail you hear of new epics, of those that \
+     wait for human review and of those that failed. Talk by mail; read your inbox first."
         .to_owned()
 }
 

@@ -28,6 +28,7 @@ mod rebase_task;
 mod recover;
 mod recover_supervisor;
 mod recover_worker;
+mod report_waiting_launch;
 mod request_changes;
 mod request_epic_changes;
 mod rotate_for_launch;
@@ -53,6 +54,7 @@ pub use fail_errand::FailErrand;
 pub use finish_errand::FinishErrand;
 pub use rebase_task::RebaseTask;
 pub use recover::Verdict;
+pub use report_waiting_launch::ReportWaitingLaunch;
 pub use request_changes::RequestChanges;
 pub use request_epic_changes::RequestEpicChanges;
 pub use rotate_for_launch::RotateForLaunch;
@@ -97,6 +99,20 @@ async fn task(desk: &mut Desk<'_>, id: TaskId) -> Result<LiveTask, Stop> {
     let live = task.state.live()?.clone();
     desk.rely_on(&task);
     Ok(live)
+}
+
+/// What the tasks of an epic are called that failed, and of many how many more.
+pub(crate) async fn failed_tasks(desk: &mut Desk<'_>, epic: &LiveEpic) -> Result<Vec<String>, Stop> {
+    const MOST: usize = 10;
+    let mut titles = Vec::new();
+    for task_id in epic.failed.iter().take(MOST) {
+        let task = desk.load::<Task>(task_id.0).await?;
+        titles.push(task.state.live().map_or_else(|_| task_id.to_string(), |it| it.title.clone()));
+    }
+    if epic.failed.len() > MOST {
+        titles.push(format!("and {} more", epic.failed.len() - MOST));
+    }
+    Ok(titles)
 }
 
 /// An epic whose workspace is the caller's.

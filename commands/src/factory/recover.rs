@@ -19,14 +19,14 @@ pub enum Verdict {
     Healthy,
     /// It was silent for too long, and was asked.
     Asked,
-    /// It is silent, but its process lives; people were told.
+    /// It is silent, but its process lives or nobody has started it; people were told.
     Reported,
     /// It is dead, and another has its place.
     Recovered {
         /// Who.
         successor: AgentId,
     },
-    /// It is dead, and so is what it was for.
+    /// It is dead, and nobody takes its place.
     GivenUp,
 }
 
@@ -37,6 +37,8 @@ pub(super) async fn recover(
     evidence: &Evidence,
     profiles: &Profiles,
 ) -> Result<Verdict, Stop> {
+    let note = found(desk, evidence, "recover");
+    letters::note(desk, post, "agent_declared_dead", note).await?;
     match post.kind {
         AgentKind::Worker => recover_worker::recover(desk, post, evidence, profiles).await,
         AgentKind::Supervisor => recover_supervisor::recover(desk, post, evidence, profiles).await,
@@ -44,13 +46,17 @@ pub(super) async fn recover(
             let successor = staff::succeed(desk, post, None, profiles).await?.agent_id;
             staff::relieve(desk, post.agent_id, DEAD, Some(successor)).await?;
             letters::recovered(desk, post, None).await?;
-            letters::note(desk, post, "orchestrator_crash_detected", found(evidence, "recreate")).await?;
+            let note = found(desk, evidence, "recreate");
+            letters::note(desk, post, "orchestrator_crash_detected", note).await?;
             Ok(Verdict::Recovered { successor })
         }
     }
 }
 
 /// The body of a note: what was found, and what was done.
-pub(super) fn found(evidence: &Evidence, action: &str) -> serde_json::Value {
-    json!({ "reason": "heartbeat_timeout", "evidence": evidence, "action": action })
+pub(super) fn found(desk: &Desk<'_>, evidence: &Evidence, action: &str) -> serde_json::Value {
+    let minutes = (desk.now() - evidence.last_heartbeat).num_minutes().max(0);
+    json!({
+        "reason": "heartbeat_timeout", "evidence": evidence, "minutesSinceHeartbeat": minutes, "action": action,
+    })
 }

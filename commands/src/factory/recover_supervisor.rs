@@ -3,12 +3,13 @@
 use domain::epic::{AppointEpicSupervisor, Epic, EpicCommand, EpicError, LeaveReview, LeftBecause, LiveEpic};
 use domain::errand::Work;
 use domain::post::{Evidence, LivePost, Post, Profiles};
-use domain::task::{FactoryCommand, HandOverTask, ResetTask, Task, TaskCommand, TaskState};
+use domain::task::{FactoryCommand, HandOverTask, LiveTask, ResetTask, Task, TaskCommand, TaskState};
 use domain::{AgentId, TaskId};
 use serde_json::json;
 
 use super::recover::{DEAD, Verdict, found};
 use super::{appoint_worker, errands, letters, staff};
+use crate::seat;
 use crate::{Desk, Stop};
 
 /// Why workers are relieved that did nothing wrong.
@@ -21,7 +22,8 @@ pub(super) async fn recover(
     profiles: &Profiles,
 ) -> Result<Verdict, Stop> {
     let epic = super::epic(desk, post.epic_id.ok_or(EpicError::NotFound)?).await?;
-    let successor = staff::succeed(desk, post, None, profiles).await?.agent_id;
+    let orchestrator = seat::orchestrator(desk, post.workspace_id).await?;
+    let successor = staff::succeed(desk, post, orchestrator, profiles).await?.agent_id;
     let appoint = AppointEpicSupervisor { agent_id: successor, replaces: Some(post.agent_id), now: desk.now() };
     desk.run::<Epic>(epic.epic_id.0, EpicCommand::AppointSupervisor(appoint)).await?;
     let epic = LiveEpic { supervisor_id: Some(successor), ..epic };
@@ -32,7 +34,7 @@ pub(super) async fn recover(
     errands::call_off(desk, Work::on_epic(epic.epic_id), "its supervisor died", is_supervisors).await?;
     staff::relieve(desk, post.agent_id, DEAD, Some(successor)).await?;
     letters::recovered(desk, post, Some(&epic)).await?;
-    let mut note = found(evidence, "cascading_worker_reset");
+    let mut note = found(desk, evidence, "cascading_worker_reset");
     note["epicId"] = json!(epic.epic_id);
     note["decision"] = json!("Supervisor crashed, recreated with cascading worker reset");
     letters::note(desk, post, "supervisor_crash_detected", note).await?;
@@ -52,12 +54,27 @@ async fn begin_anew(desk: &mut Desk<'_>, epic: &LiveEpic, task_id: TaskId, profi
         let to = staff::appoint(desk, wanted).await?.agent_id;
         let hand_over = HandOverTask { to, after_death: false, now };
         desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::HandOver(hand_over))).await?;
+        note_row(desk, epic, &task, "task_handed_over", TaskState::PendingReview).await?;
         return send_away(desk, task.assigned_agent_id, Some(to)).await;
     }
     desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::Reset(ResetTask { now }))).await?;
     let leave = LeaveReview { task_id, because: LeftBecause::Reset, now };
     desk.run::<Epic>(epic.epic_id.0, EpicCommand::LeaveReview(leave)).await?;
+    note_row(desk, epic, &task, "task_reset", TaskState::Pending).await?;
     send_away(desk, task.assigned_agent_id, None).await
+}
+
+/// Puts a row of the table on record, as the new supervisor's.
+async fn note_row(
+    desk: &mut Desk<'_>,
+    epic: &LiveEpic,
+    task: &LiveTask,
+    title: &str,
+    to: TaskState,
+) -> Result<(), Stop> {
+    let from = task.in_epic()?.state;
+    let body = json!({ "taskId": task.task_id, "from": from, "to": to, "reason": CASCADE });
+    letters::note_of(desk, epic.workspace_id, epic.supervisor_id, title, body).await
 }
 
 /// The how-manieth on its seat an agent is.

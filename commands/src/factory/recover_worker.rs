@@ -1,8 +1,10 @@
-//! A dead worker: its successor goes on with its task, until the fifth death fails the task.
+//! A dead worker: its successor goes on with its task, until the fifth death fails the task, unless that is being merged.
 
 use domain::errand::Work;
 use domain::post::{Evidence, LivePost, Profiles};
-use domain::task::{FactoryCommand, FailTask, HandOverTask, MOST_ATTEMPTS, Task, TaskCommand, TaskError};
+use domain::task::{
+    FactoryCommand, FailTask, HandOverTask, LiveTask, MOST_ATTEMPTS, Task, TaskCommand, TaskError, TaskState,
+};
 use serde_json::json;
 
 use super::recover::{DEAD, Verdict, found};
@@ -26,16 +28,16 @@ pub(super) async fn recover(
     }
     let now = desk.now();
     let attempts = factory.attempts + 1;
-    let mut note = found(evidence, "recreate");
+    let mut note = found(desk, evidence, "recreate");
     if attempts >= MOST_ATTEMPTS {
-        errands::call_off(desk, Work::on_task(task_id), "the task failed", |_| true).await?;
-        let reason = format!("Its worker died {attempts} times");
-        let fail = FailTask { reason, conflict_files: vec![], after_death: true, now };
-        desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::Fail(fail))).await?;
-        fail_epic::end_failed(desk, epic.epic_id, task_id).await?;
         staff::relieve(desk, post.agent_id, DEAD, None).await?;
-        letters::task_given_up(desk, &task).await?;
-        note = found(evidence, "Task marked as failed due to repeated crashes");
+        if factory.state == TaskState::Approved {
+            // Its work is done and about to be merged, which takes no worker.
+            note = found(desk, evidence, "Worker relieved; its task is being merged");
+        } else {
+            give_up(desk, &task).await?;
+            note = found(desk, evidence, "Task marked as failed due to repeated crashes");
+        }
         note["taskId"] = json!(task_id);
         note["attempts"] = json!(attempts);
         letters::note(desk, post, "worker_crash_detected", note).await?;
@@ -53,4 +55,15 @@ pub(super) async fn recover(
     note["decision"] = json!(format!("Worker crashed and recreated (attempt {attempts}/{MOST_ATTEMPTS})"));
     letters::note(desk, post, "worker_crash_detected", note).await?;
     Ok(Verdict::Recovered { successor })
+}
+
+/// Fails a task whose workers died too often, and tells people.
+pub(super) async fn give_up(desk: &mut Desk<'_>, task: &LiveTask) -> Result<(), Stop> {
+    let (task_id, factory) = (task.task_id, task.in_epic()?);
+    errands::call_off(desk, Work::on_task(task_id), "the task failed", |_| true).await?;
+    let reason = format!("Its worker died {} times", factory.attempts + 1);
+    let fail = FailTask { reason, conflict_files: vec![], after_death: true, with_epic: false, now: desk.now() };
+    desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::Fail(fail))).await?;
+    fail_epic::end_failed(desk, factory.epic_id, task_id).await?;
+    letters::task_given_up(desk, task).await
 }

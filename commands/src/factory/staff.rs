@@ -8,10 +8,11 @@ use domain::session::{RevokeSession, Session, SessionCommand, active_session};
 use domain::workspace::Workspace;
 use domain::{AgentCode, AgentId, CredentialId, EpicId, ErrandId, ProjectId, Settings, Slug, TaskId, WorkspaceId};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use store::{Credential, RowChange};
 use uuid::Uuid;
 
-use super::errands;
+use super::{errands, letters};
 use crate::{Desk, Stop};
 
 /// An agent that has a post.
@@ -102,6 +103,12 @@ pub(super) async fn appoint(desk: &mut Desk<'_>, wanted: Wanted<'_>) -> Result<A
         _ => None,
     });
     let launch = errands::order(desk, wanted.workspace_id, &wanted.bench, Work::Launch { agent_id }).await?;
+    let body = json!({
+        "agentId": agent_id, "type": wanted.kind, "epicId": wanted.epic_id, "taskId": wanted.task_id,
+        "attempt": wanted.attempt, "replaces": wanted.replaces, "bench": wanted.bench, "tmuxSession": tmux_session,
+    });
+    let whose = Some(wanted.supervisor.unwrap_or(agent_id));
+    letters::note_of(desk, wanted.workspace_id, whose, "agent_created", body).await?;
     Ok(Appointed { agent_id, tmux_session: tmux_session.unwrap_or_default(), launch: Some(launch) })
 }
 
@@ -155,6 +162,8 @@ pub(super) async fn relieve(
     if desk.run::<Post>(agent_id.0, PostCommand::Relieve(relieve)).await?.is_empty() {
         return Ok(());
     }
+    let post = desk.load::<Post>(agent_id.0).await?.state.live()?.clone();
+    letters::note(desk, &post, "agent_killed", json!({ "reason": reason, "successor": successor })).await?;
     send_home(desk, agent_id, AgentStatus::Terminated, reason).await
 }
 
@@ -164,6 +173,8 @@ pub(super) async fn discharge(desk: &mut Desk<'_>, agent_id: AgentId, result: Wo
     if desk.run::<Post>(agent_id.0, PostCommand::Discharge(discharge)).await?.is_empty() {
         return Ok(());
     }
+    let post = desk.load::<Post>(agent_id.0).await?.state.live()?.clone();
+    letters::note(desk, &post, "agent_discharged", json!({ "result": result })).await?;
     send_home(desk, agent_id, AgentStatus::Inactive, "its work in the factory is over").await
 }
 

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::ErrandId;
 use domain::errand::{Errand, ErrandCommand, RetryErrand};
 
+use super::errands;
 use crate::{Decision, Desk, Stop};
 
 /// An errand that is to be tried again later.
@@ -25,7 +26,7 @@ impl Decision for TryErrandAgain {
     }
 
     async fn decide(&self, desk: &mut Desk<'_>) -> Result<ErrandId, Stop> {
-        let retry = RetryErrand { error: self.error.clone(), retry_at: self.retry_at, now: desk.now() };
+        let retry = RetryErrand { error: errands::told(&self.error), retry_at: self.retry_at, now: desk.now() };
         desk.run::<Errand>(self.errand_id.0, ErrandCommand::Retry(retry)).await?;
         Ok(self.errand_id)
     }

@@ -1,16 +1,15 @@
 //! Lets a worker say how far its task has come.
 
-use domain::epic::{Epic, EpicCommand, LeaveReview, LeftBecause, QueueReview};
+use domain::epic::{Epic, EpicCommand, LeaveReview, LeftBecause};
 use domain::errand::Work;
 use domain::post::AgentKind;
 use domain::task::{
-    FactoryCommand, FactoryTask, LiveTask, RequestTaskRebase, StartFactoryTask, SubmitTask, Task, TaskCommand,
-    TaskError, TaskState,
+    FactoryCommand, FactoryTask, LiveTask, RequestTaskRebase, StartFactoryTask, Task, TaskCommand, TaskError, TaskState,
 };
 use domain::{AgentId, ErrandId, TaskId};
 use serde::{Deserialize, Serialize};
 
-use super::{acting, epic_at, errands, letters};
+use super::{acting, epic_at, errands};
 use crate::{Decision, Desk, Stop};
 
 /// A state that a worker gives its task.
@@ -56,10 +55,9 @@ impl Decision for UpdateTaskState {
             }
             (TaskState::PendingReview, TaskState::PendingReview) | (TaskState::NeedsRebase, TaskState::NeedsRebase) => {
             }
+            // What was changed since is committed and submitted as before, so that this commit is the one reviewed.
             (TaskState::InProgress, TaskState::PendingReview) => {
-                resubmit(desk, &task, &factory, self.by).await?;
-                letters::ready_for_review(desk, &epic, &task, self.by, factory.pr_url.as_deref().unwrap_or_default())
-                    .await?;
+                errand = Some(errands::order(desk, epic.workspace_id, &epic.bench, resubmit(&task, factory)?).await?);
             }
             // Only a rebase says that it is rebased; one that has nothing left to do ends at once.
             (TaskState::NeedsRebase, TaskState::PendingReview) => {
@@ -78,18 +76,11 @@ impl Decision for UpdateTaskState {
     }
 }
 
-/// Puts a task whose pull request is there already back into review: the branch has moved, and the request with it.
-async fn resubmit(desk: &mut Desk<'_>, task: &LiveTask, factory: &FactoryTask, worker: AgentId) -> Result<(), Stop> {
-    let pr_url = factory.pr_url.clone().ok_or(TaskError::OtherPullRequest(None))?;
-    let submit = SubmitTask {
-        by: worker,
-        pr_url: pr_url.clone(),
-        pr_title: task.title.clone(),
-        pr_description: String::new(),
-        head: None,
-        now: desk.now(),
-    };
-    desk.run::<Task>(task.task_id.0, TaskCommand::Factory(FactoryCommand::Submit(submit))).await?;
-    let queue = QueueReview { task_id: task.task_id, pr_url, now: desk.now() };
-    desk.run::<Epic>(factory.epic_id.0, EpicCommand::QueueReview(queue)).await.map(drop)
+/// Opens the pull request that is there already once more, in the words of the last time.
+fn resubmit(task: &LiveTask, factory: FactoryTask) -> Result<Work, TaskError> {
+    if factory.pr_url.is_none() {
+        return Err(TaskError::OtherPullRequest(None));
+    }
+    let title = factory.pr_title.unwrap_or_else(|| task.title.clone());
+    Ok(Work::OpenPullRequest { task_id: task.task_id, title, description: factory.pr_description.unwrap_or_default() })
 }

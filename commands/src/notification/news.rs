@@ -6,6 +6,7 @@ use domain::post::{AgentKind, Post};
 use domain::task::Task;
 use domain::{AgentId, EpicId, TaskId};
 
+use crate::factory::failed_tasks;
 use crate::{Desk, Stop};
 
 /// Something that happened in the factory, and that people may want to hear of.
@@ -88,9 +89,16 @@ impl News {
                 told(NotificationKind::TaskFailed, format!("Task Failed: {title}"), message)
             }
             Self::EpicSubmitted { epic_id, pr_url } => {
-                let title = epic(desk, *epic_id).await?;
-                let message = format!("✅ All tasks completed for '{title}'\nEpic PR: {pr_url}\nReady for your review");
-                told(NotificationKind::EpicDone, format!("Epic Complete: {title}"), message)
+                let epic = desk.load::<Epic>(epic_id.0).await?.state.live()?.clone();
+                let (title, failed) = (&epic.title, failed_tasks(desk, &epic).await?);
+                let (done, titled) = if failed.is_empty() {
+                    (format!("✅ All tasks completed for '{title}'"), format!("Epic Complete: {title}"))
+                } else {
+                    let done = format!("⚠️ Not all tasks completed for '{title}'\nFailed: {}", failed.join(", "));
+                    (done, format!("Epic Ready, Tasks Failed: {title}"))
+                };
+                let message = format!("{done}\nEpic PR: {pr_url}\nReady for your review");
+                told(NotificationKind::EpicDone, titled, message)
             }
             Self::AgentDied { agent_id } => {
                 let post = desk.load::<Post>(agent_id.0).await?;

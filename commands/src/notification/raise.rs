@@ -2,6 +2,7 @@
 
 use domain::notification::{self, Notification, NotificationCommand};
 use domain::notification_settings::{NotificationSettings, Preferences};
+use domain::user::User;
 use domain::workspace::Workspace;
 use domain::{NotificationId, WorkspaceId};
 
@@ -33,6 +34,11 @@ impl Decision for RaiseNotification {
         let Some(told) = self.news.told(desk).await? else { return Ok(None) };
         // Not relied on: whoever changes settings at this very moment may be told once more as before.
         let settings = desk.load::<NotificationSettings>(user_id.0).await?;
+        let preferences = match &*desk.load::<User>(user_id.0).await?.state {
+            // Nobody is there any more to be told.
+            User::Deleted => Preferences::default(),
+            User::Absent | User::Active | User::Suspended => settings.state.or_else(&self.everybody),
+        };
         let notification_id = NotificationId(desk.new_id());
         let raise = notification::RaiseNotification {
             notification_id,
@@ -41,7 +47,7 @@ impl Decision for RaiseNotification {
             kind: told.kind,
             title: told.title,
             message: told.message,
-            preferences: settings.state.or_else(&self.everybody),
+            preferences,
             now: desk.now(),
         };
         desk.begin::<Notification>(notification_id.0, NotificationCommand::Raise(Box::new(raise))).await?;

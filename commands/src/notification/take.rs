@@ -1,7 +1,7 @@
-//! Makes one node the one that tells a notification.
+//! Makes one node the one that tells a notification, for the time being.
 
 use domain::NotificationId;
-use domain::notification::{self, Notification, NotificationCommand};
+use domain::notification::{self, Channel, Notification, NotificationCommand};
 
 use crate::{Decision, Desk, Stop};
 
@@ -15,16 +15,17 @@ pub struct TakeNotification {
 }
 
 impl Decision for TakeNotification {
-    /// The node that tells it: another, if that was first under the same key.
-    type Outcome = String;
+    /// By what it is to be told; by nothing, if it was told already.
+    type Outcome = Vec<Channel>;
 
     fn name(&self) -> &'static str {
         "notification.take"
     }
 
-    async fn decide(&self, desk: &mut Desk<'_>) -> Result<String, Stop> {
+    async fn decide(&self, desk: &mut Desk<'_>) -> Result<Vec<Channel>, Stop> {
         let take = notification::TakeNotification { node: self.node.clone(), now: desk.now() };
         desk.run::<Notification>(self.notification_id.0, NotificationCommand::Take(take)).await?;
-        Ok(self.node.clone())
+        let notification = desk.load::<Notification>(self.notification_id.0).await?;
+        Ok(notification.state.raised()?.pending.clone())
     }
 }

@@ -100,6 +100,8 @@ pub enum EpicEvent {
         title: String,
         /// What it does.
         description: String,
+        /// The commit that was submitted, where it is known.
+        head: Option<String>,
         /// When it happened.
         submitted_at: DateTime<Utc>,
     },
@@ -183,7 +185,7 @@ event_kinds! { EpicEvent of Epic {
     }
     EpicSubmitted "1" "A supervisor submitted its epic's pull request, which waits for a human." {
         text["title", "description"]
-        plain["pr_url"]
+        plain["pr_url", "head"]
     }
     EpicChangesRequested "1" "A human reviewed an epic and wants changes." {
         text["feedback"]

@@ -60,13 +60,14 @@ pub(super) fn submit() -> SubmitEpic {
         pr_url: "local://pull/1".to_owned(),
         title: "A shop".to_owned(),
         description: "All of it".to_owned(),
+        head: Some("abc123".to_owned()),
         now: at(8),
     }
 }
 
 pub(super) fn submitted() -> EpicEvent {
-    let SubmitEpic { by, pr_url, title, description, now } = submit();
-    EpicEvent::EpicSubmitted { agent_id: by, pr_url, title, description, submitted_at: now }
+    let SubmitEpic { by, pr_url, title, description, head, now } = submit();
+    EpicEvent::EpicSubmitted { agent_id: by, pr_url, title, description, head, submitted_at: now }
 }
 
 pub(super) fn completed() -> EpicEvent {

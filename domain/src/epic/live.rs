@@ -36,10 +36,14 @@ pub struct LiveEpic {
     pub open_tasks: Vec<TaskId>,
     /// How many of its tasks were merged.
     pub merged: u32,
+    /// Its tasks that failed, in the order in which they did.
+    pub failed: Vec<TaskId>,
     /// The pull requests that wait for review, in the order of their submission.
     pub queue: Vec<QueuedReview>,
     /// Where its own pull request is, once it has one.
     pub pr_url: Option<String>,
+    /// The commit that was submitted last, where it is known: that one is merged.
+    pub head: Option<String>,
 }
 
 /// A pull request that waits for the supervisor.
@@ -107,11 +111,14 @@ impl LiveEpic {
             EpicEvent::EpicReviewLeft { task_id, .. } => self.queue.retain(|it| it.task_id != task_id),
             EpicEvent::EpicTaskEnded { task_id, end, ended_at: _ } => {
                 self.open_tasks.retain(|it| *it != task_id);
-                self.merged += u32::from(end == TaskEnd::Merged);
+                match end {
+                    TaskEnd::Merged => self.merged += 1,
+                    TaskEnd::Failed => self.failed.push(task_id),
+                }
             }
-            EpicEvent::EpicSubmitted { pr_url, .. } => {
+            EpicEvent::EpicSubmitted { pr_url, head, .. } => {
                 self.state = EpicState::AwaitingHumanReview;
-                self.pr_url = Some(pr_url);
+                (self.pr_url, self.head) = (Some(pr_url), head);
             }
             EpicEvent::EpicChangesRequested { .. } => self.state = EpicState::InProgress,
             EpicEvent::EpicCompleted { .. } => self.state = EpicState::Completed,

@@ -198,8 +198,10 @@ impl Aggregate for Epic {
                     supervisor_id: None,
                     open_tasks: vec![],
                     merged: 0,
+                    failed: Vec::new(),
                     queue: vec![],
                     pr_url: None,
+                    head: None,
                 }));
             }
             (Self::Live(live), event) => live.apply(event),

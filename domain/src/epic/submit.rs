@@ -16,6 +16,8 @@ pub struct SubmitEpic {
     pub title: String,
     /// What it does.
     pub description: String,
+    /// The commit that is submitted, where it is known.
+    pub head: Option<String>,
     /// When this is asked.
     pub now: DateTime<Utc>,
 }
@@ -28,8 +30,8 @@ pub(super) fn decide(epic: &Epic, command: SubmitEpic) -> Result<Vec<EpicEvent>,
     }
     live.may_become(EpicState::AwaitingHumanReview)?;
     live.is_ready()?;
-    let SubmitEpic { by, pr_url, title, description, now } = command;
-    Ok(vec![EpicEvent::EpicSubmitted { agent_id: by, pr_url, title, description, submitted_at: now }])
+    let SubmitEpic { by, pr_url, title, description, head, now } = command;
+    Ok(vec![EpicEvent::EpicSubmitted { agent_id: by, pr_url, title, description, head, submitted_at: now }])
 }
 
 #[cfg(test)]

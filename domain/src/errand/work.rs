@@ -99,6 +99,8 @@ pub enum WorkResult {
     EpicPullRequestOpened {
         /// Where.
         pr_url: String,
+        /// The commit that it proposes, where it is known.
+        head: Option<String>,
     },
     /// The epic's branch is part of the main one.
     EpicMerged {

@@ -15,7 +15,7 @@ pub(super) fn raise() -> RaiseNotification {
         preferences: Preferences {
             push_enabled: true,
             webhook_enabled: true,
-            webhook_url: Some("https://hooks.example".to_owned()),
+            has_webhook_url: true,
             ..Preferences::default()
         },
         now: at(0),
@@ -36,6 +36,7 @@ pub(super) fn raised() -> NotificationEvent {
     }
 }
 
+/// A node has it to tell, from minute 1 on.
 pub(super) fn taken(node: &str) -> NotificationEvent {
-    NotificationEvent::NotificationTaken { node: node.to_owned(), taken_at: at(1) }
+    NotificationEvent::NotificationTaken { node: node.to_owned(), taken_at: at(1), until: at(2) }
 }

@@ -71,8 +71,17 @@ pub struct RaisedNotification {
     pub workspace_id: WorkspaceId,
     /// By which channels it is to be told, and nobody has said what became of that.
     pub pending: Vec<Channel>,
-    /// The node that tells it.
-    pub node: Option<String>,
+    /// Who was last to take it.
+    pub lease: Option<Lease>,
+}
+
+/// The right to tell a notification.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// The node that has it.
+    pub node: String,
+    /// When it ends, told or not.
+    pub until: DateTime<Utc>,
 }
 
 /// What is asked of a notification.
@@ -115,12 +124,14 @@ pub enum NotificationEvent {
         /// When it happened.
         withheld_at: DateTime<Utc>,
     },
-    /// A node is about to tell it, so that no other does.
+    /// A node is about to tell it, so that no other does for the time being.
     NotificationTaken {
         /// Which node.
         node: String,
         /// When it happened.
         taken_at: DateTime<Utc>,
+        /// When another may take it, if nobody has said what became of it.
+        until: DateTime<Utc>,
     },
     /// The person was told by a channel.
     NotificationDelivered {
@@ -149,7 +160,7 @@ event_kinds! { NotificationEvent of Notification {
         text[]
         plain["reason"]
     }
-    NotificationTaken "1" "A node is about to tell a person some news." {
+    NotificationTaken "1" "A node is about to tell a person some news, and has until some moment for it." {
         text[]
         plain["node"]
     }
@@ -217,10 +228,12 @@ impl Aggregate for Notification {
     fn apply(&mut self, event: NotificationEvent) {
         match (&mut *self, event) {
             (_, NotificationEvent::NotificationRaised { workspace_id, channels: pending, .. }) => {
-                *self = Self::Raised(Box::new(RaisedNotification { workspace_id, pending, node: None }));
+                *self = Self::Raised(Box::new(RaisedNotification { workspace_id, pending, lease: None }));
             }
             (Self::Raised(it), NotificationEvent::NotificationWithheld { .. }) => it.pending.clear(),
-            (Self::Raised(it), NotificationEvent::NotificationTaken { node, .. }) => it.node = Some(node),
+            (Self::Raised(it), NotificationEvent::NotificationTaken { node, until, .. }) => {
+                it.lease = Some(Lease { node, until });
+            }
             (
                 Self::Raised(it),
                 NotificationEvent::NotificationDelivered { channel, .. }

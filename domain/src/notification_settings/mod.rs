@@ -1,5 +1,6 @@
 //! How a person wants to be told: which news, by which channels, and when not. One stream per user, under the user's id.
 
+mod addresses;
 mod change;
 mod clock_time;
 mod preferences;
@@ -9,11 +10,13 @@ use cqrs_es::{Aggregate, event_sink::EventSink};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use addresses::{Addresses, Manner};
 pub use change::ChangeNotificationSettings;
 pub use clock_time::{ClockTime, NotAClockTime};
 pub use preferences::{Preferences, QuietHours};
 
 use crate::catalogue::event_kinds;
+use crate::notification::Channel;
 use crate::{Demand, Entity, UserId, WorkspaceId};
 
 /// The life of a person's settings.
@@ -42,15 +45,17 @@ pub enum NotificationSettingsEvent {
         user_id: UserId,
         /// The settings.
         preferences: Preferences,
+        /// The channels that lead elsewhere from now on, or nowhere any more. Where to is beside the log.
+        addresses_changed: Vec<Channel>,
         /// When it happened.
         changed_at: DateTime<Utc>,
     },
 }
 
 event_kinds! { NotificationSettingsEvent of NotificationSettings {
-    NotificationSettingsChanged "1" "A person said of what, how and when they want to be told." {
+    NotificationSettingsChanged "1" "A person said of what, how and when they want to be told, or changed where to, which stays beside the log." {
         text[]
-        plain["preferences.sound_file", "preferences.webhook_url", "preferences.quiet_hours.start", "preferences.quiet_hours.end"]
+        plain["preferences.quiet_hours.start", "preferences.quiet_hours.end", "addresses_changed"]
     }
 }}
 

@@ -13,12 +13,12 @@ pub struct Preferences {
     pub push_enabled: bool,
     /// Whether the node plays a sound.
     pub sound_enabled: bool,
-    /// Which one, as a path on the node.
-    pub sound_file: Option<String>,
+    /// Whether there is one to play. Which is a matter of its [`Addresses`](super::Addresses).
+    pub has_sound_file: bool,
     /// Whether it is posted somewhere.
     pub webhook_enabled: bool,
-    /// Where to.
-    pub webhook_url: Option<String>,
+    /// Whether there is an address to post to.
+    pub has_webhook_url: bool,
     /// Whether to tell of tasks that are ready for review.
     pub notify_on_task_complete: bool,
     /// Whether to tell of epics that are ready for review.
@@ -46,9 +46,9 @@ impl Default for Preferences {
         Self {
             push_enabled: false,
             sound_enabled: false,
-            sound_file: None,
+            has_sound_file: false,
             webhook_enabled: false,
-            webhook_url: None,
+            has_webhook_url: false,
             notify_on_task_complete: true,
             notify_on_epic_complete: true,
             notify_on_errors: true,
@@ -71,8 +71,8 @@ impl Preferences {
     fn channels(&self) -> Vec<Channel> {
         let all = [
             (Channel::Desktop, self.push_enabled),
-            (Channel::Sound, self.sound_enabled && self.sound_file.is_some()),
-            (Channel::Webhook, self.webhook_enabled && self.webhook_url.is_some()),
+            (Channel::Sound, self.sound_enabled && self.has_sound_file),
+            (Channel::Webhook, self.webhook_enabled && self.has_webhook_url),
         ];
         all.into_iter().filter(|(_, is_on)| *is_on).map(|(channel, _)| channel).collect()
     }
@@ -120,13 +120,13 @@ mod tests {
         assert_eq!(hour(&told(), 12), Ok(vec![Channel::Desktop]));
         let all = Preferences {
             sound_enabled: true,
-            sound_file: Some("/bell.wav".to_owned()),
+            has_sound_file: true,
             webhook_enabled: true,
-            webhook_url: Some("https://a.example".to_owned()),
+            has_webhook_url: true,
             ..told()
         };
         assert_eq!(hour(&all, 12), Ok(vec![Channel::Desktop, Channel::Sound, Channel::Webhook]));
-        let nowhere = Preferences { webhook_url: None, sound_file: None, ..all };
+        let nowhere = Preferences { has_webhook_url: false, has_sound_file: false, ..all };
         assert_eq!(hour(&nowhere, 12), Ok(vec![Channel::Desktop]));
     }
 

@@ -43,6 +43,18 @@ pub enum PostEvent {
         /// When it happened.
         posted_at: DateTime<Utc>,
     },
+    /// The agent was started by its bench, or left to start itself.
+    AgentLaunched {
+        /// Whether its bench started it.
+        started: bool,
+        /// When it happened.
+        launched_at: DateTime<Utc>,
+    },
+    /// The agent could not be started.
+    AgentLaunchFailed {
+        /// When it happened.
+        failed_at: DateTime<Utc>,
+    },
     /// The agent was silent for too long, and was asked whether it is there.
     AgentHealthChecked {
         /// When it was last heard of.
@@ -52,7 +64,7 @@ pub enum PostEvent {
         /// When it happened.
         checked_at: DateTime<Utc>,
     },
-    /// The agent is silent, but its process lives and produces output, so it was only reported.
+    /// The agent is silent, but its process lives and produces output, or nobody has started it yet: it was only reported.
     AgentReportedSilent {
         /// What is known of it.
         evidence: Evidence,
@@ -102,8 +114,10 @@ event_kinds! { PostEvent of Post {
         text["mission"]
         plain["kind", "bench", "profile.model", "profile.permissions", "profile.disallowed_tools", "tmux_session"]
     }
+    AgentLaunched "1" "An agent of the factory was started by its bench, or left to start itself."
+    AgentLaunchFailed "1" "An agent of the factory could not be started by its bench."
     AgentHealthChecked "1" "An agent of the factory was silent for too long and was asked whether it is there."
-    AgentReportedSilent "1" "An agent of the factory is silent though its process is alive, and was reported."
+    AgentReportedSilent "1" "An agent of the factory is silent, though its process is alive or nobody has started it, and was reported."
     AgentDeclaredDead "1" "An agent of the factory was declared dead, with the evidence."
     AgentRelieved "1" "An agent lost its place in the factory and may change nothing there any more." {
         text["reason"]

@@ -41,6 +41,10 @@ pub(super) fn posted() -> PostEvent {
     }
 }
 
+pub(super) fn launched(started: bool) -> PostEvent {
+    PostEvent::AgentLaunched { started, launched_at: at(1) }
+}
+
 pub(super) fn relieved() -> PostEvent {
     PostEvent::AgentRelieved { reason: "Dead".to_owned(), successor: None, relieved_at: at(6) }
 }

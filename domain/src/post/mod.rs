@@ -10,6 +10,7 @@ mod event;
 #[cfg(test)]
 mod examples;
 mod kind;
+mod launch;
 mod post_agent;
 mod profile;
 mod relieve;
@@ -25,6 +26,7 @@ pub use declare_dead::DeclareDead;
 pub use discharge::DischargeAgent;
 pub use event::{Evidence, PostEvent};
 pub use kind::{AgentKind, PostState, WorkEnd};
+pub use launch::{Launch, NoteLaunch};
 pub use post_agent::PostAgent;
 pub use profile::{Permissions, Profile, Profiles};
 pub use relieve::RelieveAgent;
@@ -68,6 +70,8 @@ pub struct LivePost {
     pub tmux_session: String,
     /// The how-manieth agent on this seat it is.
     pub attempt: u32,
+    /// What came of its launch.
+    pub launch: Launch,
     /// How it stands.
     pub state: PostState,
     /// Who sits there after it, if somebody does.
@@ -94,6 +98,8 @@ pub struct MissedCheck {
 pub enum PostCommand {
     /// See [`PostAgent`].
     Post(Box<PostAgent>),
+    /// See [`NoteLaunch`].
+    NoteLaunch(NoteLaunch),
     /// See [`CheckHealth`].
     CheckHealth(CheckHealth),
     /// See [`DeclareDead`].
@@ -166,6 +172,7 @@ impl Post {
     fn decide(&self, command: PostCommand) -> Result<Vec<PostEvent>, PostError> {
         match command {
             PostCommand::Post(it) => post_agent::decide(self, *it),
+            PostCommand::NoteLaunch(it) => launch::decide(self, it),
             PostCommand::CheckHealth(it) => check_health::decide(self, it),
             PostCommand::DeclareDead(it) => declare_dead::decide(self, it),
             PostCommand::Relieve(it) => relieve::decide(self, it),
@@ -227,6 +234,7 @@ impl Aggregate for Post {
                     mission,
                     tmux_session,
                     attempt,
+                    launch: Launch::Ordered,
                     state: PostState::InProgress,
                     successor: None,
                     missed: None,
@@ -243,6 +251,10 @@ impl LivePost {
     fn apply(&mut self, event: PostEvent) {
         match event {
             PostEvent::AgentPosted { .. } | PostEvent::AgentDeclaredDead { .. } => {}
+            PostEvent::AgentLaunched { started, launched_at: _ } => {
+                self.launch = if started { Launch::Started } else { Launch::LeftToItself };
+            }
+            PostEvent::AgentLaunchFailed { failed_at: _ } => self.launch = Launch::Failed,
             PostEvent::AgentHealthChecked { last_heartbeat, checks_missed, checked_at } => {
                 self.missed = Some(MissedCheck { last_heartbeat, count: checks_missed, checked_at });
             }
@@ -272,7 +284,9 @@ impl Entity for Post {
                 let held = self.held().ok().map(|live| Demand::Release(seat_claim(live.kind, live.seat)));
                 held.into_iter().collect()
             }
-            PostEvent::AgentHealthChecked { .. }
+            PostEvent::AgentLaunched { .. }
+            | PostEvent::AgentLaunchFailed { .. }
+            | PostEvent::AgentHealthChecked { .. }
             | PostEvent::AgentReportedSilent { .. }
             | PostEvent::AgentDeclaredDead { .. } => vec![],
         }

@@ -115,7 +115,12 @@ impl Profiles {
                 profile.permissions = permissions;
             }
             if let Some(tools) = wanted.get("disallowedTools").and_then(|it| it.as_array()) {
-                profile.disallowed_tools = tools.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect();
+                for tool in tools.iter().filter_map(|it| it.as_str()).filter(|it| !it.is_empty()) {
+                    // What is disallowed for all stays so.
+                    if !profile.disallowed_tools.iter().any(|known| known == tool) {
+                        profile.disallowed_tools.push(tool.to_owned());
+                    }
+                }
             }
         }
         self
@@ -157,5 +162,15 @@ mod tests {
         let profiles = Profiles::default().set_in(settings.as_object().expect("an object"));
         assert_eq!((profiles.worker.permissions, profiles.worker.model.as_str()), (Permissions::Relaxed, "haiku"));
         assert_eq!(profiles.supervisor, Profiles::default().supervisor);
+    }
+
+    #[test]
+    fn a_workspace_disallows_more_tools_and_never_fewer() {
+        let disallowed = |tools: serde_json::Value| {
+            let settings = json!({ "factory": { "WORKER": { "disallowedTools": tools } } });
+            Profiles::default().set_in(settings.as_object().expect("an object")).worker.disallowed_tools
+        };
+        assert_eq!(disallowed(json!([])), ["AskUserQuestion"]);
+        assert_eq!(disallowed(json!(["WebFetch", "AskUserQuestion", "", 7])), ["AskUserQuestion", "WebFetch"]);
     }
 }

@@ -58,7 +58,9 @@ fn clean(value: Value, depth: usize) -> Value {
         Value::Array(items) => items.into_iter().map(|it| clean(it, depth + 1)).collect(),
         Value::Object(fields) => {
             let field = |(name, value): (String, Value)| {
-                let value = if patterns::names_a_secret(&name) { hidden(value) } else { clean(value, depth + 1) };
+                let may_be_one = value.is_string() && patterns::may_name_a_secret(&name);
+                let is_one = may_be_one || patterns::names_a_secret(&name);
+                let value = if is_one { hidden(value) } else { clean(value, depth + 1) };
                 (text(&name), value)
             };
             Value::Object(fields.into_iter().map(field).collect())
@@ -88,6 +90,9 @@ mod tests {
         let left = json!({
             "env": [{ "API_KEY": REDACTED, "user": "ada", "tokens": 3 }], "password": REDACTED, "secret": null,
         });
+        assert_eq!(super::json(given), left);
+        let given = json!({ "dbPass": "hunter2", "tests": { "pass": 12, "fail": 0 }, "MYSQL_PWD": 1234 });
+        let left = json!({ "dbPass": REDACTED, "tests": { "pass": 12, "fail": 0 }, "MYSQL_PWD": REDACTED });
         assert_eq!(super::json(given), left);
     }
 

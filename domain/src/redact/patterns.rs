@@ -7,7 +7,15 @@ use regex::{Captures, Regex};
 
 use super::REDACTED;
 
-/// A form, and how it looks. What its group `keep` matches stays, everything else of it goes.
+/// Names that come before a secret in text. `pass` is too common a word to be one by itself: it must belong to something.
+const NAMED: &str = r"\b[A-Za-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|agent[_-]?key|credentials?|_pass|(?:db|user|smtp|ftp|admin|root|mysql|pg|redis)-?pass|(?-i:[a-z0-9]Pass))";
+
+/// The header that authorizes, and the schemes that may be told.
+const HEADER: &str = r"(?:[\w-]*-)?authorization";
+const SCHEME: &str = "(?:bearer|basic|token|digest|apikey|negotiate)";
+
+/// A form, and how it looks. What its groups `keep` and `also` match stays, everything else of it goes; `{named}`,
+/// `{header}` and `{scheme}` are those above.
 ///
 /// The order matters: blocks and headers first, so that nothing of them is left for a narrower form.
 const FORMS: &[(&str, &str)] = &[
@@ -16,13 +24,20 @@ const FORMS: &[(&str, &str)] = &[
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\z)",
     ),
     ("a key of age", r"AGE-SECRET-KEY-1[A-Z0-9]{20,}"),
+    // Whatever the scheme: to the quote that ends the value or the whole header, or to the end of the line.
     (
-        "an Authorization header",
-        r#"(?i)(?<keep>\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?)[^\s"',;]+"#,
+        "an Authorization header with its value in double quotes",
+        r#"(?i)(?<keep>{header}\\*["']?\s*[:=]\s*\\*"(?:{scheme}\s+)?)[^"\\\r\n]+"#,
     ),
+    (
+        "an Authorization header with its value in single quotes",
+        r#"(?i)(?<keep>{header}\\*["']?\s*[:=]\s*\\*'(?:{scheme}\s+)?)[^'\\\r\n]+"#,
+    ),
+    ("an Authorization header in double quotes", r#"(?i)(?<keep>"{header}\s*[:=]\s*(?:{scheme}\s+)?)[^"\\\r\n]+"#),
+    ("an Authorization header in single quotes", r#"(?i)(?<keep>'{header}\s*[:=]\s*(?:{scheme}\s+)?)[^'\r\n]+"#),
+    ("an Authorization header", r#"(?im)(?<keep>(?:^|[^"'\w-]){header}\s*[:=]\s*(?:{scheme}\s+)?)[^\s"'\\][^\r\n]*"#),
     ("a bearer token", r"(?i)(?<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{12,}"),
     ("a cookie", r"(?i)(?<keep>\b(?:set-)?cookie\s*:\s*)[^\r\n]+"),
-    ("a password in a URL", r"(?<keep>[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/?#:@]{0,256}:)[^\s/?#@]+(?<also>@)"),
     ("a token as the user of a URL", r"(?<keep>https?://)[A-Za-z0-9_-]{20,}(?<also>@)"),
     ("a key of a Muster agent", r"\baf_agent_[A-Za-z0-9_-]{16,}"),
     ("a key of Anthropic, OpenAI and others", r"\bsk-[A-Za-z0-9_-]{16,}"),
@@ -47,11 +62,29 @@ const FORMS: &[(&str, &str)] = &[
     ("a key of Twilio", r"\bSK[a-f0-9]{32}\b"),
     ("a JSON web token", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
     (
-        "a secret with its name before it",
-        r#"(?i)(?<keep>\b[A-Za-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|agent[_-]key|credential)["']?\s*(?:=>|:=|[=:])\s*["']?)(?:[^\s"',;&]*[^\s"',;&.])"#,
+        "a named secret in JSON that is a string itself",
+        r#"(?i)(?<keep>(?:{named})\\+["']\s*[=:]\s*\\+["'])[^"'\\]*(?:\\+[^"'\\][^"'\\]*)*(?<also>\\+["']|\z)"#,
     ),
-    ("a secret in an option", r#"(?i)(?<keep>--(?:password|passwd|token|secret|api-key)\s+)[^\s"']+"#),
+    (
+        "a named secret in double quotes",
+        r#"(?i)(?<keep>(?:{named})["']?\s*(?:=>|:=|[=:])\s*")(?:[^"\\\r\n]|\\.)+(?<also>")"#,
+    ),
+    (
+        "a named secret in single quotes",
+        r#"(?i)(?<keep>(?:{named})["']?\s*(?:=>|:=|[=:])\s*')(?:[^'\\\r\n]|\\.)+(?<also>')"#,
+    ),
+    (
+        "a secret with its name before it",
+        r#"(?i)(?<keep>(?:{named})["']?\s*(?:=>|:=|[=:])\s*["']?)(?:[^\s"',;&]*[^\s"',;&.])"#,
+    ),
+    (
+        "a secret in an option",
+        r#"(?i)(?<keep>--(?:password|passwd|pass|token|secret|api-key)\s+)(?:"[^"\r\n]*"|'[^'\r\n]*'|[^\s"']+)"#,
+    ),
 ];
+
+/// Where a URL may hold a password: everything up to the last `@` that a URL can have.
+const URL: &str = r#"(?<keep>[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/?#:@"'<>]{0,256}:)(?<rest>[^\s"'<>]+@)"#;
 
 /// Names that only secrets have, without case, `-`, `_`, `.` and blanks.
 const NAMES: &[&str] = &[
@@ -79,17 +112,40 @@ const NAMES: &[&str] = &[
     "connectionstring",
 ];
 /// Endings of such names: `githubToken`, `DB_PASSWORD`.
-const ENDINGS: &[&str] =
-    &["password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey"];
+const ENDINGS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "agentkey",
+    "credential",
+    "credentials",
+];
 
 static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let compile = |(name, form): &(&str, &str)| Regex::new(form).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let compile = |(name, form): &(&str, &str)| {
+        let form = form.replace("{named}", NAMED).replace("{header}", HEADER).replace("{scheme}", SCHEME);
+        Regex::new(&form).unwrap_or_else(|e| panic!("{name}: {e}"))
+    };
     FORMS.iter().map(compile).collect()
 });
+static COMPILED_URL: LazyLock<Regex> = LazyLock::new(|| Regex::new(URL).expect("a pattern"));
 
 /// A text with every form in it replaced.
 pub(super) fn replace_all(text: &str) -> String {
-    let mut left = Cow::Borrowed(text);
+    let mut left = COMPILED_URL.replace_all(text, |found: &Captures<'_>| {
+        let (keep, rest) = (&found["keep"], &found["rest"]);
+        match end_of_password(rest) {
+            Some(at) => format!("{keep}{REDACTED}{}", &rest[at..]),
+            None => format!("{keep}{rest}"),
+        }
+    });
     for form in COMPILED.iter() {
         let replaced = form.replace_all(&left, |found: &Captures<'_>| {
             let part = |name| found.name(name).map_or("", |it| it.as_str());
@@ -100,6 +156,30 @@ pub(super) fn replace_all(text: &str) -> String {
         }
     }
     left.into_owned()
+}
+
+/// Where the password ends that what follows a user's name and a colon in a URL begins with; none if it is a port.
+///
+/// A password may have any character in it, though it should not. So it ends at the last `@` before the host's end, or
+/// at the very last one where there is none.
+fn end_of_password(rest: &str) -> Option<usize> {
+    let slash = rest.find(['/', '?', '#']);
+    let is_port = |text: &str| (1..=5).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
+    let before = slash.and_then(|slash| rest[..slash].rfind('@').filter(|at| at + 1 < slash));
+    match (slash, before) {
+        (Some(_), Some(at)) => Some(at),
+        (Some(slash), None) if is_port(&rest[..slash]) => None,
+        (Some(_) | None, None) | (None, Some(_)) => rest.rfind('@'),
+    }
+}
+
+/// Whether a text under this name may be a secret: `dbPass`, `SMTP_PASS`. A number is rather a count of tests.
+pub(super) fn may_name_a_secret(name: &str) -> bool {
+    let plain = name.to_ascii_lowercase();
+    let Some(before) = plain.strip_suffix("pass") else { return false };
+    let begins_a_word = name.as_bytes().get(before.len()).is_some_and(u8::is_ascii_uppercase)
+        && name.as_bytes().get(before.len().wrapping_sub(1)).is_some_and(u8::is_ascii_lowercase);
+    before.is_empty() || before.ends_with(|it: char| !it.is_ascii_alphanumeric()) || begins_a_word
 }
 
 /// Whether whatever stands under this name is a secret.
@@ -159,6 +239,28 @@ mod tests {
             ("git clone https://oauth2:abc@gitlab.com/a/b", "git clone https://oauth2:[redacted]@gitlab.com/a/b"),
             ("Authorization: Bearer abc.def\nAccept: */*", "Authorization: Bearer [redacted]\nAccept: */*"),
             (r#"-H "authorization: Basic dXNlcjpwYXNz""#, r#"-H "authorization: Basic [redacted]""#),
+            ("Authorization: Negotiate YIIB abc==\nAccept: x", "Authorization: Negotiate [redacted]\nAccept: x"),
+            ("curl -H 'Authorization: Hawk id=\"x\", mac=\"y\"' url", "curl -H 'Authorization: [redacted]' url"),
+            ("Authorization: AWS4-HMAC-SHA256 Credential=A/b, Signature=c", "Authorization: [redacted]"),
+            (r#"Authorization: Digest username="ada", response="0a1b""#, "Authorization: Digest [redacted]"),
+            (r#"{"authorization": "Own abc def", "id": 7}"#, r#"{"authorization": "[redacted]", "id": 7}"#),
+            (r#"{\"password\":\"hunter2\",\"id\":7}"#, r#"{\"password\":\"[redacted]\",\"id\":7}"#),
+            (r#"{\\\"api_key\\\": \\\"two words\\\"}"#, r#"{\\\"api_key\\\": \\\"[redacted]\\\"}"#),
+            (r#"\"token\":\"a\\nb\" and on"#, r#"\"token\":\"[redacted]\" and on"#),
+            (r#"{\"authorization\":\"Bearer abc\"}"#, r#"{\"authorization\":\"Bearer [redacted]\"}"#),
+            ("DB_PASS=hunter2 DB_USER=ada", "DB_PASS=[redacted] DB_USER=ada"),
+            ("smtpPass: hunter2", "smtpPass: [redacted]"),
+            ("MYSQL_PWD=hunter2", "MYSQL_PWD=[redacted]"),
+            ("aws_credentials: AbC", "aws_credentials: [redacted]"),
+            ("agentKey=abc", "agentKey=[redacted]"),
+            (r#"password="two words" user=ada"#, r#"password="[redacted]" user=ada"#),
+            ("secret: 'two words, and more' # why", "secret: '[redacted]' # why"),
+            (r#"token = "a \" b" next"#, r#"token = "[redacted]" next"#),
+            (r#"login --password "two words" --now"#, "login --password [redacted] --now"),
+            ("postgres://ada:pa/ss@db:5432/log", "postgres://ada:[redacted]@db:5432/log"),
+            ("postgres://ada:p@ss@db/log", "postgres://ada:[redacted]@db/log"),
+            ("amqp://ada:p@/s#s@mq/x", "amqp://ada:[redacted]@mq/x"),
+            ("https://ada:pw@host/@scope/pkg@1.2 ok", "https://ada:[redacted]@host/@scope/pkg@1.2 ok"),
             ("X-Agent-Key: some-key-here", "X-Agent-Key: [redacted]"),
             ("Cookie: __session=abc; theme=dark", "Cookie: [redacted]"),
             ("export DB_PASSWORD='hunter2'", "export DB_PASSWORD='[redacted]'"),
@@ -168,6 +270,7 @@ mod tests {
             ("https://hooks.slack.com/services/T0/B0/xyz now", "https://hooks.slack.com/services/[redacted] now"),
         ] {
             assert_eq!(replace_all(given), left);
+            assert_eq!(replace_all(left), left, "what was taken out once stays out, and nothing more");
         }
     }
 
@@ -181,6 +284,10 @@ mod tests {
             "The secret of good tests is that they are short.",
             "http://localhost:3001/api/mail.inbox",
             "ratio 3:4, time 12:30, a ? b : c",
+            "Tests pass: 12, fail: 0; compass=north, bypass=true, first-pass: done",
+            "npm install http://localhost:4873/@scope/pkg and https://host:8080/a@b",
+            r#"{\"title\":\"Add a password form\"}"#,
+            "The authorization is checked twice",
             "0199a0b0-0000-7000-8000-000000000001",
         ] {
             assert_eq!(replace_all(kept), kept);
@@ -195,11 +302,28 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_known_in_every_spelling() {
-        for name in ["password", "API_KEY", "apiKey", "X-Agent-Key", "githubToken", "DB_PASSWORD", "client.secret"] {
+        for name in [
+            "password",
+            "API_KEY",
+            "apiKey",
+            "X-Agent-Key",
+            "githubToken",
+            "DB_PASSWORD",
+            "client.secret",
+            "MYSQL_PWD",
+            "awsCredentials",
+            "MUSTER_AGENT_KEY",
+        ] {
             assert!(names_a_secret(name), "{name}");
         }
         for name in ["tokens", "keyboard", "title", "secretary", "passwordHint", "key"] {
             assert!(!names_a_secret(name), "{name}");
+        }
+        for name in ["pass", "DB_PASS", "dbPass", "smtp-pass", "SMTP.Pass"] {
+            assert!(may_name_a_secret(name), "{name}");
+        }
+        for name in ["bypass", "compass", "passes", "BYPASS"] {
+            assert!(!may_name_a_secret(name), "{name}");
         }
     }
 }

@@ -63,6 +63,7 @@ pub(super) fn leased(event: &TaskEvent) -> Option<Demand<TaskError>> {
         | TaskEvent::TaskRebaseRequested { .. }
         | TaskEvent::TaskRebased { .. }
         | TaskEvent::TaskApproved { .. }
+        | TaskEvent::TaskMergeFailed { .. }
         | TaskEvent::TaskHandedOver { .. }
         | TaskEvent::TaskReset { .. }
         | TaskEvent::TaskFailed { .. } => None,

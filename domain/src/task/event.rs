@@ -209,6 +209,13 @@ pub enum TaskEvent {
         /// When it happened.
         approved_at: DateTime<Utc>,
     },
+    /// The approved pull request could not be merged, and waits for review again.
+    TaskMergeFailed {
+        /// What went wrong.
+        error: String,
+        /// When it happened.
+        failed_at: DateTime<Utc>,
+    },
     /// A dead worker's task went to the worker's successor.
     TaskHandedOver {
         /// Who had it; nobody when its worker was gone already.
@@ -237,6 +244,9 @@ pub enum TaskEvent {
         conflict_files: Vec<String>,
         /// How often a worker of it has died.
         attempts: u32,
+        /// Whether it was given up because its epic was.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        with_epic: bool,
         /// When it happened.
         failed_at: DateTime<Utc>,
     },
@@ -299,6 +309,10 @@ event_kinds! { TaskEvent of Task {
     TaskApproved "1" "A supervisor approved a task's pull request, which is about to be merged." {
         text[]
         plain["pr_url"]
+    }
+    TaskMergeFailed "1" "A task's approved pull request could not be merged, and waits for review again." {
+        text["error"]
+        plain[]
     }
     TaskHandedOver "1" "A task's worker died, and its successor goes on."
     TaskReset "1" "A task's supervisor died, so the task begins anew." {

@@ -174,6 +174,10 @@ pub(super) fn approved() -> TaskEvent {
     TaskEvent::TaskApproved { by: id(32), pr_url: PR_URL.to_owned(), approved_at: at(6) }
 }
 
+pub(super) fn merge_failed() -> TaskEvent {
+    TaskEvent::TaskMergeFailed { error: "The forge refuses".to_owned(), failed_at: at(7) }
+}
+
 pub(super) fn handed_over() -> TaskEvent {
     TaskEvent::TaskHandedOver { from_agent_id: Some(id(30)), to_agent_id: id(31), attempts: 1, handed_over_at: at(7) }
 }
@@ -183,6 +187,7 @@ pub(super) fn failed() -> TaskEvent {
         reason: "Its rebase conflicts".to_owned(),
         conflict_files: vec!["cart.rs".to_owned()],
         attempts: 0,
+        with_epic: false,
         failed_at: at(9),
     }
 }

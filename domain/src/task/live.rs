@@ -102,15 +102,24 @@ impl LiveTask {
             TaskEvent::TaskCancelled { .. } => self.status = TaskStatus::Cancelled,
             TaskEvent::TaskAddedToEpic { epic_id, worktree_name, added_at: _ } => {
                 let (state, attempts) = (TaskState::Pending, 0);
-                let (pr_url, head, submitted_at) = (None, None, None);
-                self.factory =
-                    Some(FactoryTask { epic_id, worktree_name, state, attempts, pr_url, head, submitted_at });
+                self.factory = Some(FactoryTask {
+                    epic_id,
+                    worktree_name,
+                    state,
+                    attempts,
+                    pr_url: None,
+                    pr_title: None,
+                    pr_description: None,
+                    head: None,
+                    submitted_at: None,
+                });
             }
-            TaskEvent::TaskSubmitted { pr_url, head, submitted_at, .. } => {
+            TaskEvent::TaskSubmitted { pr_url, pr_title, pr_description, head, submitted_at, agent_id: _ } => {
                 self.enter(TaskState::PendingReview);
                 self.wait_since(Some(submitted_at));
                 if let Some(factory) = &mut self.factory {
                     (factory.pr_url, factory.head) = (Some(pr_url), head);
+                    (factory.pr_title, factory.pr_description) = (Some(pr_title), Some(pr_description));
                 }
             }
             TaskEvent::TaskChangesRequested { .. } => {
@@ -129,6 +138,7 @@ impl LiveTask {
                 }
             }
             TaskEvent::TaskApproved { .. } => self.enter(TaskState::Approved),
+            TaskEvent::TaskMergeFailed { .. } => self.enter(TaskState::PendingReview),
             TaskEvent::TaskHandedOver { to_agent_id, attempts, handed_over_at, .. } => {
                 self.assigned_agent_id = Some(to_agent_id);
                 self.assigned_at = Some(handed_over_at);

@@ -30,8 +30,9 @@ pub use complete_on_github::CompleteTaskOnGithub;
 pub use create::CreateTask;
 pub use event::TaskEvent;
 pub use factory::{
-    AddTaskToEpic, ApproveTask, AssignWorker, FactoryCommand, FactoryTask, FailTask, HandOverTask, MOST_ATTEMPTS,
-    MergeTask, RebaseTask, RequestTaskChanges, RequestTaskRebase, ResetTask, StartFactoryTask, SubmitTask, TaskState,
+    AddTaskToEpic, ApproveTask, AssignWorker, FactoryCommand, FactoryTask, FailTask, FailTaskMerge, HandOverTask,
+    MOST_ATTEMPTS, MergeTask, RebaseTask, RequestTaskChanges, RequestTaskRebase, ResetTask, StartFactoryTask,
+    SubmitTask, TaskState,
 };
 pub use live::LiveTask;
 pub use priority::Priority;

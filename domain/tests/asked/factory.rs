@@ -8,7 +8,8 @@ use domain::errand::{
     CancelErrand, ErrandCommand, FailErrand, FinishErrand, OrderErrand, RetryErrand, Work, WorkResult,
 };
 use domain::post::{
-    AgentKind, CheckHealth, DischargeAgent, HealthRules, PostAgent, PostCommand, Profiles, RelieveAgent, WorkEnd,
+    AgentKind, CheckHealth, DischargeAgent, HealthRules, Launch, NoteLaunch, PostAgent, PostCommand, Profiles,
+    RelieveAgent, WorkEnd,
 };
 use domain::{Party, TaskId};
 use proptest::option;
@@ -39,7 +40,7 @@ pub(crate) fn epic_command() -> impl Strategy<Value = EpicCommand> {
     });
     let submit = (32..34_u128).prop_map(|by| {
         let (pr_url, title, description) = ("local://1".to_owned(), String::new(), String::new());
-        EpicCommand::Submit(SubmitEpic { by: id(by), pr_url, title, description, now: NOW })
+        EpicCommand::Submit(SubmitEpic { by: id(by), pr_url, title, description, head: None, now: NOW })
     });
     let complete = user().prop_map(|by| EpicCommand::Complete(CompleteEpic { by, merge_commit: None, now: NOW }));
     let fail =
@@ -85,16 +86,20 @@ pub(crate) fn post_command() -> impl Strategy<Value = PostCommand> {
         (0..9_i64, option::of(any::<bool>()), option::of(0..9_i64)).prop_map(|(minute, process_alive, said)| {
             PostCommand::CheckHealth(CheckHealth {
                 last_heartbeat: at(0),
+                heard_of: minute % 2 == 0,
                 process_alive,
                 last_output_at: said.map(at),
                 rules: HealthRules::default(),
                 now: at(minute),
             })
         });
+    let launches = [Launch::Started, Launch::LeftToItself, Launch::Failed];
+    let launch = proptest::sample::select(launches.to_vec())
+        .prop_map(|launch| PostCommand::NoteLaunch(NoteLaunch { launch, now: NOW }));
     let relieve = option::of(Just(id(31)))
         .prop_map(|successor| PostCommand::Relieve(RelieveAgent { reason: "x".to_owned(), successor, now: NOW }));
     let discharge = Just(PostCommand::Discharge(DischargeAgent { result: WorkEnd::Success, now: NOW }));
-    prop_oneof![3 => post, 4 => check, 1 => relieve, 1 => discharge]
+    prop_oneof![3 => post, 2 => launch, 4 => check, 1 => relieve, 1 => discharge]
 }
 
 pub(crate) fn errand_command() -> impl Strategy<Value = ErrandCommand> {

@@ -56,8 +56,8 @@ pub(crate) fn tool_call_command() -> impl Strategy<Value = ToolCallCommand> {
 
 pub(crate) fn notification_command() -> impl Strategy<Value = NotificationCommand> {
     let raise = any::<(bool, bool)>().prop_map(|(push_enabled, webhook_enabled)| {
-        let webhook_url = Some("https://a.example".to_owned());
-        let preferences = Preferences { push_enabled, webhook_enabled, webhook_url, ..Preferences::default() };
+        let has_webhook_url = true;
+        let preferences = Preferences { push_enabled, webhook_enabled, has_webhook_url, ..Preferences::default() };
         NotificationCommand::Raise(Box::new(RaiseNotification {
             notification_id: id(95),
             workspace_id: id(10),
@@ -69,7 +69,8 @@ pub(crate) fn notification_command() -> impl Strategy<Value = NotificationComman
             now: at(0),
         }))
     });
-    let take = "[ab]".prop_map(|node| NotificationCommand::Take(TakeNotification { node, now: at(1) }));
+    let take = ("[ab]", 1..4_i64)
+        .prop_map(|(node, minute)| NotificationCommand::Take(TakeNotification { node, now: at(minute) }));
     let channel = prop_oneof![Just(Channel::Desktop), Just(Channel::Sound), Just(Channel::Webhook)];
     let report = (channel, proptest::option::of("[ab]"))
         .prop_map(|(channel, error)| NotificationCommand::Report(ReportDelivery { channel, error, now: at(2) }));

@@ -4,9 +4,9 @@ use domain::Severity;
 use domain::github::Login;
 use domain::task::{
     AddTaskToEpic, ApproveTask, AssignTask, AssignTaskOnGithub, BlockTask, ChangeTask, CompleteTask,
-    CompleteTaskOnGithub, CompletionCause, CreateTask, FactoryCommand, FailTask, GithubIssue, HandOverTask, MergeTask,
-    Priority, RebaseTask, RequestTaskRebase, ResetTask, StartFactoryTask, StartTask, SubmitTask, TaskCommand,
-    TaskStatus,
+    CompleteTaskOnGithub, CompletionCause, CreateTask, FactoryCommand, FailTask, FailTaskMerge, GithubIssue,
+    HandOverTask, MergeTask, Priority, RebaseTask, RequestTaskRebase, ResetTask, StartFactoryTask, StartTask,
+    SubmitTask, TaskCommand, TaskStatus,
 };
 use domain::{AgentId, SessionId};
 use proptest::prelude::*;
@@ -68,17 +68,19 @@ fn in_factory() -> impl Strategy<Value = TaskCommand> {
     let rebase = by().prop_map(|by| FactoryCommand::Rebase(RebaseTask { by, head: None, now: at(5) }));
     let approve = Just(FactoryCommand::Approve(ApproveTask { by: id(32), pr_url: "local://1".to_owned(), now: at(6) }));
     let merge = Just(FactoryCommand::Merge(MergeTask { merge_commit: "f".to_owned(), now: at(7) }));
+    let fail_merge = Just(FactoryCommand::FailMerge(FailTaskMerge { error: "x".to_owned(), now: at(7) }));
     let hand_over = by().prop_map(|to| FactoryCommand::HandOver(HandOverTask { to, after_death: true, now: at(8) }));
     let reset = Just(FactoryCommand::Reset(ResetTask { now: at(9) }));
     let fail = Just(FactoryCommand::Fail(FailTask {
         reason: "x".to_owned(),
         conflict_files: vec![],
         after_death: false,
+        with_epic: false,
         now: at(9),
     }));
     let all = prop_oneof![
         4 => add, 4 => assign, 4 => start, 4 => submit, 1 => wait, 2 => rebase, 2 => approve, 2 => merge,
-        1 => hand_over, 1 => reset, 1 => fail,
+        1 => fail_merge, 1 => hand_over, 1 => reset, 1 => fail,
     ];
     all.prop_map(TaskCommand::Factory)
 }

@@ -79,7 +79,7 @@ pub(crate) fn notification_events() -> Vec<NotificationEvent> {
             raised_at: noon(),
         },
         NotificationEvent::NotificationWithheld { reason: WithheldReason::QuietHours, withheld_at: noon() },
-        NotificationEvent::NotificationTaken { node: text("main"), taken_at: noon() },
+        NotificationEvent::NotificationTaken { node: text("main"), taken_at: noon(), until: noon() },
         NotificationEvent::NotificationDelivered { channel: Channel::Desktop, delivered_at: noon() },
         NotificationEvent::NotificationFailed { channel: Channel::Sound, error: text("no player"), failed_at: noon() },
     ]
@@ -92,15 +92,16 @@ pub(crate) fn notification_settings_events() -> Vec<NotificationSettingsEvent> {
         preferences: Preferences {
             push_enabled: true,
             sound_enabled: true,
-            sound_file: Some(text("/usr/share/sounds/bell.wav")),
+            has_sound_file: true,
             webhook_enabled: true,
-            webhook_url: Some(text("https://hooks.acme.example/muster")),
+            has_webhook_url: true,
             notify_on_task_complete: true,
             notify_on_epic_complete: true,
             notify_on_errors: false,
             quiet_hours: Some(QuietHours { start: time("22:00"), end: time("08:00") }),
             utc_offset_minutes: 60,
         },
+        addresses_changed: vec![Channel::Webhook],
         changed_at: noon(),
     }]
 }

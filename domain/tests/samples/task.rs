@@ -82,6 +82,7 @@ pub(crate) fn events() -> Vec<TaskEvent> {
         TaskEvent::TaskRebaseRequested { merged_task_id: Some(id(11)), requested_at: noon() },
         TaskEvent::TaskRebased { agent_id: id(4), head: Some(text("0a1b2d")), rebased_at: noon() },
         TaskEvent::TaskApproved { by: id(4), pr_url: text("local://main/pull/7"), approved_at: noon() },
+        TaskEvent::TaskMergeFailed { error: text("The forge refuses"), failed_at: noon() },
         TaskEvent::TaskHandedOver {
             from_agent_id: Some(id(5)),
             to_agent_id: id(4),
@@ -93,6 +94,7 @@ pub(crate) fn events() -> Vec<TaskEvent> {
             reason: text("Its rebase conflicts"),
             conflict_files: vec![text("src/cart.rs")],
             attempts: 1,
+            with_epic: false,
             failed_at: noon(),
         },
     ]

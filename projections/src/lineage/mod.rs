@@ -131,6 +131,7 @@ fn happened_in(fact: &Fact) -> Option<SessionId> {
             | TaskEvent::TaskRebaseRequested { .. }
             | TaskEvent::TaskRebased { .. }
             | TaskEvent::TaskApproved { .. }
+            | TaskEvent::TaskMergeFailed { .. }
             | TaskEvent::TaskHandedOver { .. }
             | TaskEvent::TaskReset { .. }
             | TaskEvent::TaskFailed { .. } => None,

@@ -168,6 +168,7 @@ fn task(fact: &Fact, event: &TaskEvent, rows: &mut Rows) -> Result<(), FoldError
         | TaskEvent::TaskRebaseRequested { .. }
         | TaskEvent::TaskRebased { .. }
         | TaskEvent::TaskApproved { .. }
+        | TaskEvent::TaskMergeFailed { .. }
         | TaskEvent::TaskFailed { .. } => {}
     }
     Ok(())

@@ -126,15 +126,16 @@ impl TaskView {
                     state: TaskState::Pending,
                     attempts: 0,
                     pr_url: None,
+                    head: None,
                     submitted_at: None,
                     failure: None,
                     conflict_files: vec![],
                 });
                 added_at
             }
-            TaskEvent::TaskSubmitted { pr_url, submitted_at, .. } => {
+            TaskEvent::TaskSubmitted { pr_url, head, submitted_at, .. } => {
                 self.enter(TaskState::PendingReview, Some(submitted_at));
-                self.in_epic(|it| it.pr_url = Some(pr_url));
+                self.in_epic(|it| (it.pr_url, it.head) = (Some(pr_url), head));
                 submitted_at
             }
             TaskEvent::TaskChangesRequested { requested_at, .. } => {
@@ -145,14 +146,20 @@ impl TaskView {
                 self.enter(TaskState::NeedsRebase, None);
                 requested_at
             }
-            TaskEvent::TaskRebased { rebased_at, .. } => {
+            TaskEvent::TaskRebased { head, rebased_at, .. } => {
                 self.enter(TaskState::PendingReview, Some(rebased_at));
+                self.in_epic(|it| it.head = head);
                 rebased_at
             }
             TaskEvent::TaskApproved { approved_at, .. } => {
                 let submitted_at = self.factory.as_ref().and_then(|it| it.submitted_at);
                 self.enter(TaskState::Approved, submitted_at);
                 approved_at
+            }
+            TaskEvent::TaskMergeFailed { failed_at, .. } => {
+                let submitted_at = self.factory.as_ref().and_then(|it| it.submitted_at);
+                self.enter(TaskState::PendingReview, submitted_at);
+                failed_at
             }
             TaskEvent::TaskHandedOver { to_agent_id, attempts, handed_over_at, .. } => {
                 self.assigned_agent_id = Some(to_agent_id);
@@ -172,7 +179,7 @@ impl TaskView {
                 self.in_epic(|it| it.attempts = 0);
                 reset_at
             }
-            TaskEvent::TaskFailed { reason, conflict_files, attempts, failed_at } => {
+            TaskEvent::TaskFailed { reason, conflict_files, attempts, with_epic: _, failed_at } => {
                 self.enter(TaskState::Failed, None);
                 self.in_epic(|it| {
                     it.attempts = attempts;

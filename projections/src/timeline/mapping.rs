@@ -89,6 +89,7 @@ timeline_types! {
         TaskRebaseRequested => "task_rebase_requested",
         TaskRebased => "task_rebased",
         TaskApproved => "task_approved",
+        TaskMergeFailed => "task_merge_failed",
         TaskHandedOver => "task_handed_over",
         TaskReset => "task_reset",
         TaskFailed => "task_failed",
@@ -112,6 +113,8 @@ timeline_types! {
         AgentDeclaredDead => "agent_declared_dead",
         AgentRelieved => "agent_relieved",
         AgentDischarged => "agent_discharged",
+        // A launch that failed shows as an errand that did.
+        - AgentLaunched | AgentLaunchFailed,
     }
     Errand ErrandEvent {
         ErrandFailed => "errand_failed",

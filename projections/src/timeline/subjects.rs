@@ -65,6 +65,7 @@ pub(super) fn touched(fact: &Fact) -> Vec<RowKey> {
             | TaskEvent::TaskPaused { .. }
             | TaskEvent::TaskCancelled { .. }
             | TaskEvent::TaskAddedToEpic { .. }
+            | TaskEvent::TaskMergeFailed { .. }
             | TaskEvent::TaskReset { .. }
             | TaskEvent::TaskFailed { .. } => None,
         },
@@ -189,6 +190,7 @@ pub(super) fn introduce(fact: &Fact, rows: &mut Rows) -> Result<Option<Subject>,
             | TaskEvent::TaskRebaseRequested { .. }
             | TaskEvent::TaskRebased { .. }
             | TaskEvent::TaskApproved { .. }
+            | TaskEvent::TaskMergeFailed { .. }
             | TaskEvent::TaskFailed { .. } => {}
         },
         FactOf::Wiki(event) => match event {

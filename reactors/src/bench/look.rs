@@ -3,7 +3,7 @@
 use store::StoreError;
 use store::sql::Database;
 use workbench::forge::{ForgeError, PullState};
-use workbench::git::{Branch, Diff, Folder, GitError, Trailer};
+use workbench::git::{Branch, CommitId, Diff, Folder, GitError, Trailer};
 
 use super::{Bench, BenchProject, Whereabouts};
 
@@ -28,18 +28,25 @@ pub enum Looked {
 }
 
 impl Bench {
-    /// What a task's branch changes of its epic's.
+    /// What a task changes of its epic's branch: as it was submitted while it is reviewed, else as its branch is.
     pub async fn diff(&self, views: &Database, of: &Whereabouts) -> Result<Diff, Looked> {
-        let project = self.look_at(views, of).await?;
-        let (epic, task) = (Branch::new(&of.epic_branch)?, Branch::new(&of.task_branch)?);
-        Ok(project.repository.diff(&epic, &task).await?)
+        let repository = &self.look_at(views, of).await?.repository;
+        let epic = Branch::new(&of.epic_branch)?;
+        Ok(match &of.reviewed {
+            Some(commit) => repository.diff_of_commit(&epic, &CommitId::new(commit)?).await?,
+            None => repository.diff(&epic, &Branch::new(&of.task_branch)?).await?,
+        })
     }
 
-    /// The text of a file in a task's worktree, from its beginning.
+    /// The text of a file, from its beginning: as it was submitted while it is reviewed, else as it is in the task's
+    /// worktree.
     pub async fn read_file(&self, views: &Database, of: &Whereabouts, path: &str) -> Result<String, Looked> {
-        let project = self.look_at(views, of).await?;
-        let folder = Folder::of_task(&of.task_id.to_string())?;
-        Ok(project.repository.read_file(&folder, path).await?.content)
+        let repository = &self.look_at(views, of).await?.repository;
+        let file = match &of.reviewed {
+            Some(commit) => repository.read_file_at(&CommitId::new(commit)?, path).await?,
+            None => repository.read_file(&Folder::of_task(&of.task_id.to_string())?, path).await?,
+        };
+        Ok(file.content)
     }
 
     /// What became of a task's pull request.

@@ -6,6 +6,7 @@ mod file;
 mod look;
 mod place;
 mod settings;
+mod tenure;
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -13,10 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::post::{AgentKind, LivePost, Profiles};
-use domain::{ProjectId, Slug};
+use domain::{ProjectId, Slug, WorkspaceId};
 use projections::{projects, workspaces};
 use store::StoreError;
 use store::sql::Database;
+use uuid::Uuid;
 use workbench::forge::Forge;
 use workbench::git::{Branch, Repository};
 use workbench::tmux::{Session, Tmux, TmuxError};
@@ -35,6 +37,9 @@ pub struct Bench {
     tmux: Tmux,
     is_without_tmux: AtomicBool,
     projects: Vec<BenchProject>,
+    /// By what a lease on its name is held: the folder's, which is one process's at a time.
+    owner: String,
+    held_until: tenure::HeldUntil,
     // Held as long as the bench is open.
     _lock: File,
 }
@@ -57,13 +62,15 @@ impl BenchProject {
 }
 
 impl Bench {
-    /// Makes its folders; starts nothing yet. `address` is where this server listens.
-    pub fn open(settings: BenchSettings, address: &str) -> Result<Arc<Self>, BadSetting> {
+    /// Makes its folders and ends what an earlier server left running; starts nothing yet. `address` is where this
+    /// server listens.
+    pub async fn open(settings: BenchSettings, address: &str) -> Result<Arc<Self>, BadSetting> {
         let failed = |what: PathBuf| move |error| BadSetting(format!("{}: {error}", what.display()));
         for folder in [settings.missions(), settings.logs()] {
             private_folder(&folder).map_err(failed(folder))?;
         }
         let lock = lock(&settings)?;
+        let owner = owner(&settings).map_err(failed(settings.folder.join("node")))?;
         for project in &settings.projects {
             let folder = project.worktrees.clone();
             std::fs::create_dir_all(&folder).map_err(failed(folder))?;
@@ -74,9 +81,14 @@ impl Bench {
             repository: Repository::new(&it.repository, &it.worktrees, settings.committer.clone()),
             settings: it.clone(),
         });
-        let projects = projects.collect();
+        let projects: Vec<BenchProject> = projects.collect();
+        for project in &projects {
+            let left = project.repository.end_left_behind().await;
+            left.map_err(|error| BadSetting(format!("a git of an earlier server will not end: {error}")))?;
+        }
         let url = settings.url.clone().unwrap_or_else(|| format!("http://{address}"));
-        Ok(Arc::new(Self { url, tmux, is_without_tmux: AtomicBool::new(false), projects, settings, _lock: lock }))
+        let (is_without_tmux, held_until) = (AtomicBool::new(false), tenure::HeldUntil::new(None));
+        Ok(Arc::new(Self { url, tmux, is_without_tmux, projects, owner, held_until, settings, _lock: lock }))
     }
 
     /// What epics call it.
@@ -103,17 +115,31 @@ impl Bench {
     pub async fn look_for_tmux(&self) {
         match self.tmux.is_there().await {
             Ok(version) => tracing::info!(bench = %self.name(), version, "agents run in terminals"),
-            Err(error) => {
+            Err(error @ TmuxError::TmuxMissing) => {
                 self.is_without_tmux.store(true, Ordering::Relaxed);
                 let bench = self.name();
                 tracing::warn!(%bench, %error, "agents are external: they start themselves, with a key from agent.rotateCredentials");
             }
+            // It is there; what is wrong with it shows again when an agent is started.
+            Err(error) => tracing::warn!(bench = %self.name(), %error, "terminals cannot be had now"),
         }
     }
 
-    /// Whether agents of a project's kind start themselves and connect by MCP.
-    pub fn is_external(&self, kind: AgentKind) -> bool {
-        self.is_without_tmux.load(Ordering::Relaxed) || self.settings.commands.of(kind).is_none()
+    /// Whether agents of a kind, in a project or in none, start themselves and connect by MCP.
+    pub async fn is_external(
+        &self,
+        views: &Database,
+        kind: AgentKind,
+        project: Option<ProjectId>,
+    ) -> Result<bool, StoreError> {
+        if self.is_without_tmux.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let project = match project {
+            Some(id) => self.project(views, id).await?,
+            None => None,
+        };
+        Ok(self.command(kind, project).is_none())
     }
 
     pub(crate) fn tmux(&self) -> Option<&Tmux> {
@@ -153,6 +179,24 @@ impl Bench {
         Ok(self.projects.iter().find(|it| it.settings.project == name))
     }
 
+    /// Whether the operator named a project of this workspace. Anybody may name the bench in an epic; only those whose
+    /// project is here have anything started.
+    pub(crate) async fn serves(&self, views: &Database, workspace: WorkspaceId) -> Result<bool, StoreError> {
+        let Some(here) = workspaces::find(views, workspace).await?.filter(|it| it.deleted_at.is_none()) else {
+            return Ok(false);
+        };
+        for project in &self.projects {
+            let is_there = match &project.settings.project {
+                ProjectName::Slugs { workspace, project: _ } => *workspace == here.slug,
+                ProjectName::Id(id) => projects::find(views, *id).await?.is_some_and(|it| it.workspace_id == here.id),
+            };
+            if is_there {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The last lines that an agent's terminal shows.
     pub async fn terminal(&self, tmux_session: &str, lines: usize) -> Result<String, TmuxError> {
         let tmux = self.tmux().ok_or(TmuxError::TmuxMissing)?;
@@ -177,6 +221,20 @@ fn lock(settings: &BenchSettings) -> Result<File, BadSetting> {
     let taken = |_| BadSetting(format!("another server works at the bench in {}", settings.folder.display()));
     file.try_lock().map_err(taken)?;
     Ok(file)
+}
+
+/// The name that the bench's folder has among all benches; made once, so that a restart does not wait for its own lease.
+fn owner(settings: &BenchSettings) -> std::io::Result<String> {
+    let file = settings.folder.join("node");
+    if let Ok(name) = std::fs::read_to_string(&file)
+        && !name.trim().is_empty()
+    {
+        return Ok(name.trim().to_owned());
+    }
+    let (name, draft) = (Uuid::now_v7().to_string(), file.with_extension("draft"));
+    std::fs::write(&draft, &name)?;
+    std::fs::rename(&draft, &file)?;
+    Ok(name)
 }
 
 /// Missions and logs are nobody's business but the operator's.

@@ -2,7 +2,7 @@
 
 use domain::epic::{Epic, LiveEpic};
 use domain::task::{FactoryTask, LiveTask, Task};
-use domain::{Entity, EpicId, ProjectId, TaskId};
+use domain::{Entity, EpicId, ProjectId, TaskId, WorkspaceId};
 use store::sql::Database;
 use store::{EventLog, StoreError, StreamId};
 use uuid::Uuid;
@@ -21,6 +21,8 @@ pub struct Whereabouts {
     pub task_id: TaskId,
     /// Its branch.
     pub task_branch: String,
+    /// The commit that is reviewed, while one is: that is what is looked at, wherever the branch goes meanwhile.
+    pub reviewed: Option<String>,
 }
 
 /// Why there is no such place here.
@@ -32,6 +34,9 @@ pub(crate) enum NoPlace {
     /// The operator named no repository for the project.
     #[error("the bench has no repository for project {0}: its operator must add it to the bench file")]
     NotSetUp(ProjectId),
+    /// The operator named no project of the workspace.
+    #[error("the bench has no project of workspace {0}: its operator must add one to the bench file")]
+    NotServed(WorkspaceId),
     /// A name that git would not take.
     #[error(transparent)]
     Name(#[from] GitError),

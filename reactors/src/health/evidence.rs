@@ -1,7 +1,7 @@
 //! What an agent's terminal says of it: whether its process lives, and when it last said something.
 
 use chrono::{DateTime, Utc};
-use workbench::tmux::{Life, Session};
+use workbench::tmux::{Life, Session, TmuxError};
 
 use crate::bench::Bench;
 
@@ -13,20 +13,17 @@ pub(super) struct Seen {
     pub(super) last_output_at: Option<DateTime<Utc>>,
 }
 
-/// Looks at a terminal; what cannot be seen is not known.
-pub(super) async fn gather(bench: &Bench, tmux_session: &str) -> Seen {
-    let (Some(tmux), Ok(session)) = (bench.tmux(), Session::new(tmux_session)) else { return Seen::default() };
-    let output = tmux.last_output_at(&session).await.ok().flatten().map(DateTime::<Utc>::from);
-    let process_alive = match tmux.alive(&session).await {
-        Ok(Life::Running { .. }) => Some(true),
-        Ok(Life::Ended { .. }) => Some(false),
+/// Looks at a terminal. A look that fails is no evidence: nobody is to be judged by it.
+pub(super) async fn gather(bench: &Bench, tmux_session: &str) -> Result<Seen, TmuxError> {
+    let Some(tmux) = bench.tmux() else { return Ok(Seen::default()) };
+    let session = Session::new(tmux_session)?;
+    let output = tmux.last_output_at(&session).await?.map(DateTime::<Utc>::from);
+    let process_alive = match tmux.alive(&session).await? {
+        Life::Running { .. } => Some(true),
+        Life::Ended { .. } => Some(false),
         // Nothing was ever started here: it may well run elsewhere.
-        Ok(Life::Absent) if output.is_none() => None,
-        Ok(Life::Absent) => Some(false),
-        Err(error) => {
-            tracing::warn!(tmux_session, %error, "a terminal cannot be looked at");
-            None
-        }
+        Life::Absent if output.is_none() => None,
+        Life::Absent => Some(false),
     };
-    Seen { process_alive, last_output_at: output }
+    Ok(Seen { process_alive, last_output_at: output })
 }

@@ -1,13 +1,15 @@
 //! Does one errand: the effect first, then its outcome in one commit with what follows from it.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use commands::factory::{CancelErrand, FailErrand, FinishErrand, TryErrandAgain};
 use commands::{Actor, CommandError, Context, Decision, Done, Idempotency};
 use domain::errand::{Work, WorkResult};
 use domain::{AgentCode, ErrandId, WorkspaceId};
+use futures_util::FutureExt;
 use projections::errands::ErrandView;
 use store::{EventLog, reactor_key};
 use uuid::Uuid;
@@ -45,10 +47,12 @@ impl Hands {
         self.shop.executor.log()
     }
 
-    /// Does an errand and records how it ended.
-    pub(super) async fn perform(&self, errand: ErrandView) {
+    /// Does an errand and records how it ended; says whether that is on record.
+    pub(super) async fn perform(&self, errand: ErrandView) -> bool {
         let (id, work) = (errand.id, errand.work.name());
-        let ended = self.effect(&errand).await;
+        // A panic is a fault of ours, and counts like any other: it is tried again, and not for ever.
+        let ended = AssertUnwindSafe(self.effect(&errand)).catch_unwind().await;
+        let ended = ended.unwrap_or_else(|panic| Err(Trouble::fault(panic.as_ref())));
         if let Err(trouble) = &ended {
             tracing::warn!(errand = %id, work, ?trouble, "an errand met trouble");
         }
@@ -56,10 +60,11 @@ impl Hands {
             Ok(result) => self.finish(&errand, result).await,
             Err(trouble) => self.record(&errand, trouble).await,
         };
-        if let Err(error) = recorded {
+        if let Err(error) = &recorded {
             // It is still open, and is taken up again.
             tracing::warn!(errand = %id, work, %error, "the outcome of an errand is not recorded");
         }
+        recorded.is_ok()
     }
 
     async fn effect(&self, errand: &ErrandView) -> Result<WorkResult, Trouble> {
@@ -100,7 +105,9 @@ impl Hands {
             Trouble::Lasting { error, details } => (error, details),
             Trouble::Passing { error, after } => match pause(errand.attempts, after) {
                 Some(pause) => {
-                    let retry_at = self.log().clock().now() + TimeDelta::from_std(pause).unwrap_or(TimeDelta::MAX);
+                    let pause = TimeDelta::from_std(pause).unwrap_or(TimeDelta::MAX);
+                    let retry_at =
+                        self.log().clock().now().checked_add_signed(pause).unwrap_or(DateTime::<Utc>::MAX_UTC);
                     let again = TryErrandAgain { errand_id, error, retry_at };
                     let step = format!("try {}", errand.attempts + 1);
                     return self.settled(self.run_patiently(errand_id, &step, &again).await);

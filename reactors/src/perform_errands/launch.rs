@@ -19,7 +19,7 @@ use workbench::tmux::{Life, Session, Start};
 
 use super::hands::Hands;
 use super::trouble::Trouble;
-use crate::bench::{BenchProject, TaskPlace, state_of};
+use crate::bench::{BenchProject, NoPlace, TaskPlace, state_of};
 
 pub(super) async fn perform(hands: &Hands, errand_id: ErrandId, agent_id: AgentId) -> Result<WorkResult, Trouble> {
     let post: Post = state_of(hands.log(), agent_id.0).await?;
@@ -56,7 +56,12 @@ pub(super) async fn perform(hands: &Hands, errand_id: ErrandId, agent_id: AgentI
 async fn workplace<'a>(hands: &'a Hands, post: &LivePost) -> Result<(PathBuf, Option<&'a BenchProject>), Trouble> {
     let (bench, log, views) = (&hands.shop.bench, hands.log(), &hands.shop.views);
     match (post.kind, post.epic_id, post.task_id) {
-        (AgentKind::Orchestrator, _, _) => Ok((bench.office(post)?, None)),
+        (AgentKind::Orchestrator, _, _) => {
+            if !bench.serves(views, post.workspace_id).await? {
+                return Err(NoPlace::NotServed(post.workspace_id).into());
+            }
+            Ok((bench.office(post)?, None))
+        }
         (AgentKind::Supervisor, Some(epic_id), _) => {
             let place = bench.epic_place(log, views, epic_id).await?;
             Ok((place.ensure().await?, Some(place.project)))
@@ -66,6 +71,7 @@ async fn workplace<'a>(hands: &'a Hands, post: &LivePost) -> Result<(PathBuf, Op
             let folder = place.ensure().await?;
             if place.factory.state == TaskState::Pending {
                 take_back_merge(&place).await;
+                place.epic.project.repository.abort_cut_short_rebase(&place.folder).await?;
             }
             Ok((folder, Some(place.epic.project)))
         }

@@ -1,8 +1,8 @@
-//! Merges an epic's pull request into the main branch, when a human took it.
+//! Merges an epic's pull request into the main branch, when a human took it: the commit that was submitted.
 
 use domain::EpicId;
 use domain::errand::WorkResult;
-use workbench::git::{Merge, MergeOutcome};
+use workbench::git::{CommitId, Merge, MergeOutcome};
 
 use super::hands::Hands;
 use super::trouble::Trouble;
@@ -10,11 +10,12 @@ use super::trouble::Trouble;
 pub(super) async fn perform(hands: &Hands, epic_id: EpicId) -> Result<WorkResult, Trouble> {
     let place = hands.shop.bench.epic_place(hands.log(), &hands.shop.views, epic_id).await?;
     let url = place.epic.pr_url.as_deref().ok_or_else(|| Trouble::lasting("the epic has no pull request"))?;
+    let reviewed = place.epic.head.as_deref().map(CommitId::new).transpose()?;
     let message = format!("Merge epic: {}", place.epic.title);
     let project = place.project;
     let merge = Merge {
         from: &place.branch,
-        at: None,
+        at: reviewed.as_ref(),
         into: project.main_branch(),
         message: &message,
         trailer: &place.trailer,

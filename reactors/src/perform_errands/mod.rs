@@ -1,7 +1,8 @@
 //! Does what was ordered outside, on the bench of this node: one file per kind of work.
 //!
 //! Errands come from their read model, so that a restart takes every open one up again. An effect may happen twice
-//! and does no harm; what follows from it is recorded in one commit, once.
+//! and does no harm; what follows from it is recorded in one commit, once. Nothing is begun but while this node holds
+//! the bench.
 
 mod hands;
 mod lanes;
@@ -11,6 +12,7 @@ mod merge_epic;
 mod open_epic_pull_request;
 mod open_pull_request;
 mod rebase;
+mod resting;
 mod stop;
 mod trouble;
 
@@ -18,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use commands::{CommandError, Executor};
 use domain::errand::Work;
 use domain::post::Post;
@@ -27,12 +29,14 @@ use projections::errands::{self, ErrandView};
 use projections::{Engine, projects, workspaces};
 use store::sql::Database;
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{self, JoinError, JoinHandle, JoinSet};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::bench::{Bench, state_of};
 use hands::Hands;
 pub use hands::{FreshKey, KeyMaker};
+use resting::Resting;
 
 /// Open errands looked at in one go.
 const PAGE: i64 = 1_000;
@@ -48,7 +52,8 @@ const ALL_OF_IT: DateTime<Utc> = DateTime::<Utc>::MAX_UTC;
 /// A bench at work.
 pub struct Performer {
     stop: watch::Sender<bool>,
-    task: Mutex<Option<JoinHandle<()>>>,
+    leave: watch::Sender<bool>,
+    tasks: Mutex<Option<(JoinHandle<()>, JoinHandle<()>)>>,
 }
 
 /// What the bench works with.
@@ -67,19 +72,23 @@ pub struct Shop {
 }
 
 impl Performer {
-    /// Takes up every open errand of the bench, and every later one.
+    /// Takes up every open errand of the bench, and every later one, as soon and as long as this node holds the bench.
     pub fn start(shop: Shop) -> Self {
-        let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(Foreman { shop, seats: HashMap::new() }.work(stopped));
-        Self { stop, task: Mutex::new(Some(task)) }
+        let ((stop, stopped), (leave, left)) = (watch::channel(false), watch::channel(false));
+        let log = Arc::clone(shop.executor.log());
+        let tenure = tokio::spawn(Arc::clone(&shop.bench).keep(log, left));
+        let work = tokio::spawn(Foreman::new(shop).work(stopped));
+        Self { stop, leave, tasks: Mutex::new(Some((work, tenure))) }
     }
 
-    /// Stops after what is in hand.
+    /// Stops after what is in hand, and gives the bench back.
     pub async fn shutdown(&self) {
         self.stop.send_replace(true);
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(task) = task {
-            let _ = task.await;
+        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((work, tenure)) = tasks {
+            let _ = work.await;
+            self.leave.send_replace(true);
+            let _ = tenure.await;
         }
     }
 }
@@ -89,16 +98,27 @@ struct Foreman {
     shop: Shop,
     /// Where agents sit; that never changes.
     seats: HashMap<AgentId, Uuid>,
+    jobs: JoinSet<bool>,
+    /// What each job is about, and the lane that it keeps busy.
+    under_way: HashMap<task::Id, (ErrandId, Uuid)>,
+    resting: Resting,
 }
 
 impl Foreman {
+    fn new(shop: Shop) -> Self {
+        let (jobs, under_way, resting) = (JoinSet::new(), HashMap::new(), Resting::default());
+        Self { shop, seats: HashMap::new(), jobs, under_way, resting }
+    }
+
     async fn work(mut self, mut stop: watch::Receiver<bool>) {
         let mut head = self.shop.executor.log().subscribe();
-        let mut jobs: JoinSet<ErrandId> = JoinSet::new();
-        let mut under_way: HashMap<ErrandId, Uuid> = HashMap::new();
         while !*stop.borrow() {
+            tokio::select! {
+                () = self.shop.bench.held() => {}
+                _ = stop.wait_for(|stop| *stop) => break,
+            }
             head.mark_unchanged();
-            let next = match self.begin_what_can(&mut jobs, &mut under_way).await {
+            let next = match self.begin_what_can().await {
                 Ok(next) => next,
                 Err(error) => {
                     tracing::warn!(bench = %self.shop.bench.name(), %error, "open errands cannot be looked at");
@@ -114,34 +134,37 @@ impl Foreman {
             };
             tokio::select! {
                 _ = head.changed() => {}
-                Some(done) = jobs.join_next() => {
-                    if let Ok(errand) = done {
-                        under_way.remove(&errand);
-                    } else {
-                        // A panic is a fault of ours; the errand is still open.
-                        tracing::error!("an errand ended in a panic");
-                        under_way.clear();
-                    }
-                }
+                Some(done) = self.jobs.join_next_with_id() => self.ended(done),
                 () = retry => {}
                 _ = stop.wait_for(|stop| *stop) => {}
             }
         }
-        while jobs.join_next().await.is_some() {}
+        while self.jobs.join_next().await.is_some() {}
+    }
+
+    /// Makes room for what comes next. Whatever could not be recorded is still open, and rests.
+    fn ended(&mut self, done: Result<(task::Id, bool), JoinError>) {
+        let (job, is_recorded) = match done {
+            Ok(ended) => ended,
+            Err(error) => {
+                tracing::error!(%error, "an errand ended in a panic");
+                (error.id(), false)
+            }
+        };
+        let Some((errand, _)) = self.under_way.remove(&job) else { return };
+        if is_recorded {
+            self.resting.end(errand);
+        } else {
+            self.resting.begin(errand, Instant::now());
+        }
     }
 
     /// Begins what can begin now; says how long until the next try of something that failed.
-    async fn begin_what_can(
-        &mut self,
-        jobs: &mut JoinSet<ErrandId>,
-        under_way: &mut HashMap<ErrandId, Uuid>,
-    ) -> Result<Option<Duration>, CommandError> {
-        while let Some(done) = jobs.try_join_next() {
-            if let Ok(errand) = done {
-                under_way.remove(&errand);
-            }
+    async fn begin_what_can(&mut self) -> Result<Option<Duration>, CommandError> {
+        while let Some(done) = self.jobs.try_join_next_with_id() {
+            self.ended(done);
         }
-        let log = self.shop.executor.log();
+        let log = Arc::clone(self.shop.executor.log());
         let position = log.head().await?.position;
         // Also the end of what was in hand: nothing is begun again that is over.
         let reads = [errands::NAME, projects::NAME, workspaces::NAME];
@@ -150,30 +173,50 @@ impl Foreman {
         }
         let now = log.clock().now();
         let open = errands::open_on(&self.shop.views, self.shop.bench.name(), ALL_OF_IT, PAGE).await?;
-        let mut queue = Vec::with_capacity(open.len());
+        self.resting.keep(&open.iter().map(|it| it.id).collect());
+        let (mut queue, mut is_all) = (Vec::with_capacity(open.len()), true);
         for errand in open {
-            let lane = self.lane(&errand).await?;
-            queue.push((lane, errand));
+            match self.lane(&errand).await {
+                Ok(lane) => queue.push((lane, errand)),
+                // The others need not wait for it.
+                Err(error) => {
+                    is_all = false;
+                    if self.resting.left(errand.id, Instant::now()).is_none() {
+                        tracing::warn!(errand = %errand.id, %error, "nobody knows what an errand is about");
+                        self.resting.begin(errand.id, Instant::now());
+                    }
+                }
+            }
         }
         // Both are ordered in one commit; the dead one goes first.
         queue.sort_by_key(|(_, errand)| !matches!(errand.work, Work::Stop { .. }));
         let waiting: Vec<lanes::Waiting> = queue
             .iter()
-            .map(|(lane, it)| lanes::Waiting { errand: it.id, lane: *lane, until: it.retry_at.filter(|at| *at > now) })
+            .map(|(lane, it)| lanes::Waiting { errand: it.id, lane: *lane, until: self.rests_until(it, now) })
             .collect();
-        let busy: HashSet<Uuid> = under_way.values().copied().collect();
-        let room = self.shop.bench.settings().side_by_side.saturating_sub(under_way.len());
+        let busy: HashSet<Uuid> = self.under_way.values().map(|(_, lane)| *lane).collect();
+        let room = self.shop.bench.settings().side_by_side.saturating_sub(self.under_way.len());
         let chosen = lanes::choose(&waiting, &busy, room);
-        for (lane, errand) in queue.into_iter().filter(|(_, it)| chosen.begin.contains(&it.id)) {
-            under_way.insert(errand.id, lane);
-            let hands = Hands::new(self.shop.clone());
-            jobs.spawn(async move {
-                let id = errand.id;
-                hands.perform(errand).await;
-                id
-            });
+        if !self.shop.bench.is_held() {
+            // It was lost while all this was looked up.
+            return Ok(Some(PAUSE));
         }
-        Ok(chosen.next.map(|at| (at - now).to_std().unwrap_or_default()))
+        for (lane, errand) in queue.into_iter().filter(|(_, it)| chosen.begin.contains(&it.id)) {
+            let (id, hands) = (errand.id, Hands::new(self.shop.clone()));
+            let job = self.jobs.spawn(async move { hands.perform(errand).await });
+            self.under_way.insert(job.id(), (id, lane));
+        }
+        let next = chosen.next.map(|at| (at - now).to_std().unwrap_or_default());
+        Ok(if is_all { next } else { Some(next.map_or(PAUSE, |it| it.min(PAUSE))) })
+    }
+
+    /// When an errand may be tried again, if that is not yet: as the log has it, or longer if it rests.
+    fn rests_until(&self, errand: &ErrandView, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let rest = self
+            .resting
+            .left(errand.id, Instant::now())
+            .and_then(|it| now.checked_add_signed(TimeDelta::from_std(it).ok()?));
+        errand.retry_at.filter(|at| *at > now).max(rest)
     }
 
     /// What an errand is about. Errands about the same are done in their order: an agent is stopped before its

@@ -16,7 +16,8 @@ pub(super) async fn perform(
     let place = hands.shop.bench.epic_place(hands.log(), &hands.shop.views, epic_id).await?;
     place.ensure().await?;
     let (id, project) = (epic_id.to_string(), place.project);
+    let head = project.repository.head(&place.branch).await?;
     let pull = Pull { id: &id, from: &place.branch, into: project.main_branch(), title, description };
     let opened = project.forge().open(&project.repository, &pull).await?;
-    Ok(WorkResult::EpicPullRequestOpened { pr_url: opened.url })
+    Ok(WorkResult::EpicPullRequestOpened { pr_url: opened.url, head: Some(head.to_string()) })
 }

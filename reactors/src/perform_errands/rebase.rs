@@ -2,8 +2,6 @@
 
 use domain::TaskId;
 use domain::errand::WorkResult;
-use domain::task::{Task, TaskEvent};
-use store::StreamId;
 use workbench::forge::{Forge, Pull};
 use workbench::git::RebaseOutcome;
 
@@ -15,6 +13,10 @@ pub(super) async fn perform(hands: &Hands, task_id: TaskId) -> Result<WorkResult
     place.ensure().await?;
     let project = place.epic.project;
     let repository = &project.repository;
+    // One that a crash cut short left the branch, and nothing can be committed there.
+    if repository.abort_cut_short_rebase(&place.folder).await? {
+        tracing::warn!(task = %task_id, "a rebase that was cut short begins anew");
+    }
     repository.commit_all(&place.folder, &format!("Work on: {}", place.task.title)).await?;
     let head = match repository.rebase(&place.folder, &place.epic.branch).await? {
         RebaseOutcome::Done { head } => head,
@@ -22,7 +24,8 @@ pub(super) async fn perform(hands: &Hands, task_id: TaskId) -> Result<WorkResult
     };
     if let Forge::Github(_) = project.forge() {
         // Opening it again pushes the branch.
-        let (title, description) = words(hands, task_id).await?.unwrap_or((place.task.title.clone(), String::new()));
+        let title = place.factory.pr_title.clone().unwrap_or_else(|| place.task.title.clone());
+        let description = place.factory.pr_description.as_deref().unwrap_or_default();
         let description = format!("{description}\n\nRebased onto {} at {head}.", place.epic.branch);
         let id = task_id.to_string();
         let pull =
@@ -30,18 +33,4 @@ pub(super) async fn perform(hands: &Hands, task_id: TaskId) -> Result<WorkResult
         project.forge().open(repository, &pull).await?;
     }
     Ok(WorkResult::Rebased { head: Some(head.to_string()) })
-}
-
-/// What the pull request said when it was submitted last.
-async fn words(hands: &Hands, task_id: TaskId) -> Result<Option<(String, String)>, Trouble> {
-    use cqrs_es::Aggregate;
-    let stream = StreamId::new(Task::TYPE, task_id.0);
-    let mut words = None;
-    for event in hands.log().read_stream(&stream, 1, None).await? {
-        let decoded = domain::decode::<TaskEvent>(&event.event_type, &event.event_version, &event.payload);
-        if let Ok(TaskEvent::TaskSubmitted { pr_title, pr_description, .. }) = decoded {
-            words = Some((pr_title, pr_description));
-        }
-    }
-    Ok(words)
 }

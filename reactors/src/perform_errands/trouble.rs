@@ -1,5 +1,6 @@
 //! What stands in the way of an errand, and whether it is worth another try.
 
+use std::any::Any;
 use std::time::Duration;
 
 use commands::CommandError;
@@ -13,6 +14,8 @@ use crate::bench::NoPlace;
 /// Tries before an errand fails for good.
 const MOST_TRIES: u32 = 6;
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// However long the other side asks for.
+const LONGEST_ASKED: Duration = Duration::from_secs(60 * 60);
 
 /// What stands in the way.
 #[derive(Debug)]
@@ -36,18 +39,25 @@ impl Trouble {
         Self::Lasting { error: error.into(), details: None }
     }
 
+    /// A panic of our own code.
+    pub(super) fn fault(panic: &(dyn Any + Send)) -> Self {
+        let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Self::Passing { error: format!("a fault of the bench itself: {}", said.unwrap_or("a panic")), after: None }
+    }
+
     fn of(error: String, is_transient: bool, after: Option<Duration>) -> Self {
         if is_transient { Self::Passing { error, after } } else { Self::lasting(error) }
     }
 }
 
-/// How long to wait after so many tries: 1, 2, 4 .. seconds, or as long as the other side asks; nothing when it is enough.
+/// How long to wait after so many tries: 1, 2, 4 .. seconds, or as long as the other side asks, up to an hour; nothing
+/// when it is enough.
 pub(super) fn pause(tries: u32, asked: Option<Duration>) -> Option<Duration> {
     if tries + 1 >= MOST_TRIES {
         return None;
     }
     let own = Duration::from_secs(1 << tries.min(6)).min(LONGEST_PAUSE);
-    Some(asked.map_or(own, |it| it.max(own)))
+    Some(asked.map_or(own, |it| it.clamp(own, LONGEST_ASKED)))
 }
 
 impl From<GitError> for Trouble {
@@ -72,7 +82,7 @@ impl From<NoPlace> for Trouble {
     fn from(error: NoPlace) -> Self {
         match error {
             NoPlace::Gone(what) => Self::Unwanted(what.to_owned()),
-            NoPlace::NotSetUp(_) => Self::lasting(error.to_string()),
+            NoPlace::NotSetUp(_) | NoPlace::NotServed(_) => Self::lasting(error.to_string()),
             NoPlace::Name(error) => error.into(),
             NoPlace::Store(error) => error.into(),
         }
@@ -106,5 +116,7 @@ mod tests {
         let pauses: Vec<Option<u64>> = (0..6).map(|tries| pause(tries, None).map(|it| it.as_secs())).collect();
         assert_eq!(pauses, [Some(1), Some(2), Some(4), Some(8), Some(16), None]);
         assert_eq!(pause(0, Some(Duration::from_secs(30))), Some(Duration::from_secs(30)));
+        assert_eq!(pause(0, Some(Duration::MAX)), Some(LONGEST_ASKED));
+        assert_eq!(pause(4, Some(Duration::ZERO)), Some(Duration::from_secs(16)));
     }
 }

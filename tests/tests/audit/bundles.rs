@@ -177,7 +177,7 @@ async fn bad_input_makes_no_bundle(home: Home) {
 
 type Files = Vec<(String, Vec<u8>)>;
 
-fn unpack(bundle: &Path) -> Files {
+pub(crate) fn unpack(bundle: &Path) -> Files {
     let mut archive = tar::Archive::new(zstd::Decoder::new(std::fs::File::open(bundle).unwrap()).unwrap());
     let entries = archive.entries().unwrap().map(|entry| {
         let mut entry = entry.unwrap();

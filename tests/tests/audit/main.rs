@@ -1,6 +1,7 @@
 //! The past on demand: the log moved, backed up and brought back.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod addresses;
 mod backups;
 mod bundles;
 mod bundles_served;

@@ -201,7 +201,8 @@ fn settings(home: &Home, access: Access) -> Settings {
     Settings { location, clock: Clock::default(), access }
 }
 
-fn name(home: &Home) -> String {
+/// How a command line names a store.
+pub(crate) fn name(home: &Home) -> String {
     match home.kind {
         Kind::Sqlite => format!("sqlite:{}", home.folder().display()),
         Kind::Postgres => home.database_url().to_owned(),

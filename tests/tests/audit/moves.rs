@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use muster_tests::commits::{Build, account, claim, event_with, one, remember, stream};
 use muster_tests::stores::{Bench, Kind, noon};
 use store::sql::{Query, Row};
-use store::{Commit, Credential, Head, RowChange, StoredEvent};
+use store::{Commit, Credential, Head, NotificationAddresses, RowChange, StoredEvent};
 use uuid::Uuid;
 
 /// Makes a test of each rule in each direction. A rule is an `async fn(Bench, Bench)`: a log, and a place for one.
@@ -71,7 +71,13 @@ pub(crate) async fn history(bench: &Bench, commits: i64) {
         key_hash: b"hash of a key".to_vec(),
         created_at: 1,
     });
-    bench.commit(Commit::of_rows(vec![key])).await.unwrap();
+    let addresses = RowChange::SetNotificationAddresses(NotificationAddresses {
+        user_id: Uuid::now_v7(),
+        sound_file: None,
+        webhook_url: Some("https://hooks.example.com/s3cret".to_owned()),
+        changed_at: 1,
+    });
+    bench.commit(Commit::of_rows(vec![key, addresses])).await.unwrap();
     log.accounts().secret("pepper", b"a secret".to_vec()).await.unwrap();
     let reacted = log.reactor_checkpoint("reactor").await.unwrap();
     assert!(log.move_reactor_checkpoint("reactor", reacted, begun + 3).await.unwrap());
@@ -119,15 +125,17 @@ pub(crate) async fn everything(bench: &Bench) -> Everything {
     }
 }
 
-const BESIDE: [&str; 8] = [
+const BESIDE: [&str; 10] = [
     "accounts",
     "claims",
     "credentials",
     "github_identities",
+    "notification_addresses",
     "reactor_checkpoints",
     "remembered_commands",
     "secrets",
     "sign_in_sessions",
+    "workspace_keys",
 ];
 
 /// The other of the two stores.

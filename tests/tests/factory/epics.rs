@@ -34,7 +34,7 @@ async fn submitted(floor: &Floor) {
     let (one, _) = floor.submitted("One").await;
     floor.merges(one).await;
     let errand: ErrandId = floor.agent(floor.supervisor, &submit(floor)).await.unwrap();
-    let opened = WorkResult::EpicPullRequestOpened { pr_url: "local://epic".to_owned() };
+    let opened = WorkResult::EpicPullRequestOpened { pr_url: "local://epic".to_owned(), head: None };
     floor.finish(errand, opened).await.unwrap();
 }
 
@@ -82,7 +82,10 @@ async fn a_human_sends_an_epic_back_with_feedback(bench: Bench) {
     let (till, _) = floor.submitted("A till").await;
     floor.merges(till).await;
     let errand = floor.agent(floor.supervisor, &submit(&floor)).await.unwrap();
-    floor.finish(errand, WorkResult::EpicPullRequestOpened { pr_url: "local://epic".to_owned() }).await.unwrap();
+    floor
+        .finish(errand, WorkResult::EpicPullRequestOpened { pr_url: "local://epic".to_owned(), head: None })
+        .await
+        .unwrap();
     // What is being merged has nothing left to change in it.
     floor.human(&CompleteEpic { by: floor.fleet.owner, epic_id: floor.epic, merge: true }).await.unwrap();
     assert_eq!(floor.human(&back).await, Err(refused(ErrandError::Underway("merge_epic"))));

@@ -1,21 +1,30 @@
 //! A factory in which a test plays the bench, the supervisor and every worker.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use commands::factory::{
-    AddTask, AppointSupervisor, AppointWorker, Appointed, ApproveTask, CreateEpic, FinishErrand, RebaseTask,
-    SubmitTask, UpdateTaskState,
+    AddTask, AppointOrchestrator, AppointSupervisor, AppointWorker, Appointed, ApproveTask, CreateEpic, FinishErrand,
+    RebaseTask, SubmitTask, UpdateTaskState,
 };
 use commands::{Actor, CommandError, Context, Decision, Refusal};
 use cqrs_es::Aggregate;
+use domain::decision::{DecisionEntry, DecisionEvent};
 use domain::epic::{Epic, LiveEpic};
-use domain::errand::WorkResult;
+use domain::errand::{Errand, ErrandEvent, Work, WorkResult};
+use domain::mail::{Mail, MailEvent, Sender};
 use domain::post::{LivePost, Post, Profiles};
 use domain::task::{LiveTask, Task, TaskState};
-use domain::{AgentId, Entity, EpicId, ErrandId, ProjectId, TaskId, WorkspaceId};
+use domain::{AgentId, Entity, EpicId, ErrandId, MailId, ProjectId, TaskId, WorkspaceId};
 use muster_tests::fleet::{Fleet, new};
 use muster_tests::stores::{Bench, noon};
+use serde_json::Value;
+use store::sql::Database;
 use store::{StoredEvent, StreamId};
 use uuid::Uuid;
+
+/// The longest that a test waits for a read model.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A factory with one epic and its supervisor.
 pub(crate) struct Floor {
@@ -120,6 +129,29 @@ impl Floor {
         self.system(&FinishErrand { errand_id, result }).await
     }
 
+    /// The bench has started an agent.
+    pub(crate) async fn started(&self, agent: AgentId) {
+        self.launched(agent, true).await;
+    }
+
+    /// The bench has started an agent, or leaves it to start itself.
+    pub(crate) async fn launched(&self, agent: AgentId, started: bool) {
+        self.finish(self.launch_of(agent).await, WorkResult::Launched { started }).await.unwrap();
+    }
+
+    /// The errand that starts an agent.
+    pub(crate) async fn launch_of(&self, agent: AgentId) -> ErrandId {
+        let events = self.bench.everything().await;
+        let ordered = events.iter().filter(|it| it.event_type == "ErrandOrdered").map(decoded::<Errand>);
+        let mut launch = ordered.filter_map(|it| match it {
+            ErrandEvent::ErrandOrdered { errand_id, work: Work::Launch { agent_id }, .. } => {
+                (agent_id == agent).then_some(errand_id)
+            }
+            _ => None,
+        });
+        launch.next_back().unwrap()
+    }
+
     pub(crate) async fn state(&self, task: TaskId) -> TaskState {
         self.live_task(task).await.in_epic().unwrap().state
     }
@@ -150,12 +182,45 @@ impl Floor {
         state
     }
 
+    /// The workspace's orchestrator, appointed if there is none.
+    pub(crate) async fn orchestrator(&self) -> AgentId {
+        let appoint = AppointOrchestrator { workspace_id: self.acme, bench: None, profiles: Profiles::default() };
+        self.system(&appoint).await.unwrap().agent_id
+    }
+
+    pub(crate) fn views(&self) -> &Database {
+        &self.bench.stores().views
+    }
+
+    /// The last mail so far, and who wrote it.
+    pub(crate) async fn last_mail(&self) -> (MailId, Sender) {
+        let events = self.bench.everything().await;
+        let last = events.iter().rfind(|it| it.event_type == "MailSent").map(decoded::<Mail>);
+        let Some(MailEvent::MailSent { mail_id, from, .. }) = last else { panic!("no mail") };
+        (mail_id, from)
+    }
+
     /// The subjects of every mail so far, in the order of the log.
     pub(crate) async fn mails(&self) -> Vec<String> {
         let events = self.bench.everything().await;
         let sent = events.into_iter().filter(|it| it.event_type == "MailSent");
-        let payload = |it: StoredEvent| serde_json::from_str::<serde_json::Value>(&it.payload).unwrap();
+        let payload = |it: StoredEvent| serde_json::from_str::<Value>(&it.payload).unwrap();
         sent.map(|it| payload(it)["MailSent"]["subject"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// What was put on record in words so far, in the order of the log: whose it is, what, and the rest.
+    pub(crate) async fn decisions(&self) -> Vec<(Option<AgentId>, String, Value)> {
+        let events = self.bench.everything().await;
+        let logged = events.iter().filter(|it| it.event_type == "DecisionLogged").map(decoded::<DecisionEntry>);
+        let told = logged.map(|DecisionEvent::DecisionLogged { agent_id, title, body, .. }| {
+            (agent_id, title, serde_json::from_str(&body).unwrap())
+        });
+        told.collect()
+    }
+
+    /// The titles of what was put on record in words as an agent's.
+    pub(crate) async fn titles_of(&self, agent: AgentId) -> Vec<String> {
+        self.decisions().await.into_iter().filter(|it| it.0 == Some(agent)).map(|it| it.1).collect()
     }
 
     /// How often an event happened.

@@ -1,6 +1,6 @@
 //! Reviews: one at a time, in the order of submission, and a rebase for everybody else after each merge.
 
-use commands::factory::{RequestChanges, UpdateTaskState};
+use commands::factory::{FailErrand, RequestChanges, UpdateTaskState};
 use domain::epic::EpicError;
 use domain::errand::{ErrandError, WorkResult};
 use domain::post::PostState;
@@ -18,6 +18,7 @@ both_stores! {
     a_rebased_task_is_last_in_the_queue,
     a_rebase_that_conflicts_fails_its_task,
     a_merge_that_conflicts_sends_its_task_to_rebase,
+    a_merge_that_fails_sends_its_task_back_to_the_head_of_the_queue,
     changes_are_requested_of_the_first_and_submitted_again_last,
     a_repeated_request_finds_the_errand_that_is_under_way,
     what_came_of_an_errand_counts_once,
@@ -104,6 +105,27 @@ async fn a_merge_that_conflicts_sends_its_task_to_rebase(bench: Bench) {
     assert_eq!(floor.queue().await, [two, one]);
 }
 
+async fn a_merge_that_fails_sends_its_task_back_to_the_head_of_the_queue(bench: Bench) {
+    let floor = Floor::open(bench).await;
+    let ((one, first), (two, _)) = (floor.submitted("One").await, floor.submitted("Two").await);
+    for _ in 0..2 {
+        let errand_id = floor.approve(one).await.unwrap();
+        let fail = FailErrand { errand_id, error: "the forge refuses".to_owned(), details: None };
+        floor.system(&fail).await.unwrap();
+        floor.system(&fail).await.unwrap();
+        assert_eq!((floor.state(one).await, floor.queue().await), (TaskState::PendingReview, vec![one, two]));
+        assert_eq!(floor.mails().await.last().unwrap(), "Merge failed: One");
+    }
+    assert_eq!(floor.count("TaskMergeFailed").await, 2, "once for each merge");
+    // Every way of a review is open again.
+    let request = RequestChanges { by: floor.supervisor, task_id: one, feedback: "Make it fit".to_owned() };
+    floor.agent(floor.supervisor, &request).await.unwrap();
+    assert_eq!((floor.state(one).await, floor.queue().await), (TaskState::InProgress, vec![two]));
+    floor.submits(one, first).await;
+    floor.merges(two).await;
+    assert_eq!(floor.state(one).await, TaskState::NeedsRebase);
+}
+
 async fn changes_are_requested_of_the_first_and_submitted_again_last(bench: Bench) {
     let floor = Floor::open(bench).await;
     let ((one, first), (two, _)) = (floor.submitted("One").await, floor.submitted("Two").await);
@@ -115,9 +137,15 @@ async fn changes_are_requested_of_the_first_and_submitted_again_last(bench: Benc
     assert_eq!(floor.mails().await.last().unwrap(), "Changes Requested: One");
     // Its pull request is there: it only says that it is ready again.
     let again = UpdateTaskState { by: first, to: TaskState::PendingReview };
-    assert_eq!(floor.agent(first, &again).await.unwrap().state, TaskState::PendingReview);
-    assert_eq!(floor.queue().await, [two, one]);
-    assert_eq!(floor.live_task(one).await.in_epic().unwrap().pr_url, Some(url(one)));
+    let updated = floor.agent(first, &again).await.unwrap();
+    assert_eq!((updated.state, floor.queue().await), (TaskState::InProgress, vec![two]), "not before it is submitted");
+    let opened = WorkResult::PullRequestOpened { pr_url: url(one), head: Some("def".to_owned()) };
+    floor.finish(updated.errand.unwrap(), opened).await.unwrap();
+    assert_eq!((floor.state(one).await, floor.queue().await), (TaskState::PendingReview, vec![two, one]));
+    let factory = floor.live_task(one).await.in_epic().unwrap().clone();
+    assert_eq!((factory.pr_url, factory.head), (Some(url(one)), Some("def".to_owned())), "the commit is pinned");
+    assert_eq!(factory.pr_title.as_deref(), Some("A pull request"), "in the words of the last time");
+    assert_eq!(floor.mails().await.last().unwrap(), "PR Ready for Review");
 }
 
 async fn a_repeated_request_finds_the_errand_that_is_under_way(bench: Bench) {

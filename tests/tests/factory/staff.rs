@@ -24,6 +24,7 @@ both_stores! {
     only_its_supervisor_adds_tasks,
     a_launch_gives_the_agent_its_key_and_only_while_it_has_its_post,
     an_errand_is_tried_again_and_given_up,
+    what_went_wrong_is_told_without_secrets,
     a_worker_whose_task_is_merged_is_done_and_stopped,
 }
 
@@ -130,6 +131,24 @@ async fn an_errand_is_tried_again_and_given_up(bench: Bench) {
     assert_eq!(floor.mails().await, ["An agent could not be started"]);
     let late = floor.finish(errand_id, WorkResult::Launched { started: true }).await;
     assert_eq!(late, Err(refused(ErrandError::Over)));
+}
+
+async fn what_went_wrong_is_told_without_secrets(bench: Bench) {
+    let floor = Floor::open(bench).await;
+    let task = floor.task("Baskets").await;
+    let errand_id = floor.worker(task).await.launch.unwrap();
+    let secret = format!("ghp_{}", "a1".repeat(18));
+    let error = format!("fatal: https://x:{secret}@git.example refused {secret}");
+    floor.system(&TryErrandAgain { errand_id, error: error.clone(), retry_at: at(1) }).await.unwrap();
+    floor.system(&FailErrand { errand_id, error: error.clone(), details: Some(error) }).await.unwrap();
+    let merge = floor.submitted("Tills").await.0;
+    let errand_id = floor.approve(merge).await.unwrap();
+    floor.system(&FailErrand { errand_id, error: secret.clone(), details: None }).await.unwrap();
+    let log = floor.bench.everything().await;
+    for kind in ["ErrandTried", "ErrandFailed", "MailSent", "TaskMergeFailed"] {
+        assert!(log.iter().any(|it| it.event_type == kind && it.payload.contains("[redacted]")), "{kind}");
+    }
+    assert!(log.iter().all(|it| !it.payload.contains(&secret)));
 }
 
 async fn a_worker_whose_task_is_merged_is_done_and_stopped(bench: Bench) {

@@ -93,17 +93,16 @@ async fn a_successor_reviews_what_waited_for_review(bench: Bench) {
 
 async fn an_orchestrator_that_is_dead_has_a_successor(bench: Bench) {
     let floor = Floor::open(bench).await;
-    let appoint =
-        commands::factory::AppointOrchestrator { workspace_id: floor.acme, bench: None, profiles: Profiles::default() };
-    let old = floor.system(&appoint).await.unwrap().agent_id;
+    let old = floor.orchestrator().await;
     let Verdict::Recovered { successor } = floor.system(&dead(old)).await.unwrap() else { panic!("no successor") };
-    assert_eq!(floor.system(&appoint).await.unwrap().agent_id, successor);
+    assert_eq!(floor.orchestrator().await, successor);
     assert_eq!(floor.mails().await.last().unwrap(), "ORCHESTRATOR crashed and recovered");
 }
 
 async fn a_silent_supervisor_is_replaced_by_checks_alone(bench: Bench) {
     let floor = Floor::open(bench).await;
     let (task, worker) = floor.begun("One").await;
+    floor.started(floor.supervisor).await;
     assert_eq!(floor.system_at(3, &check(floor.supervisor)).await, Ok(Verdict::Asked));
     let verdict = floor.system_at(5, &check(floor.supervisor)).await.unwrap();
     assert!(matches!(verdict, Verdict::Recovered { .. }), "{verdict:?}");

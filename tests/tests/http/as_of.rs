@@ -24,6 +24,7 @@ const ASKED: &[&str] = &[
     "agent.list?workspaceId={workspace}&projectId={shop}&limit=1",
     "agent.get?id={dev}", "agent.get?id={lead}", "agent.get?id={temp}", "agent.get?id={temp}&includeDeleted=true",
     "task.list?projectId={shop}", "task.list?projectId={shop}&status=completed&limit=2", "task.list?projectId={site}",
+    "task.list?projectId={shop}&epicId={epic}",
     "task.get?id={task}", "task.get?id={blocked}",
     "session.get?id={session}", "session.get?id={second}",
     "event.list?", "event.list?workspaceId={workspace}&limit=3", "event.list?workspaceId={workspace}&limit=3&offset=2",

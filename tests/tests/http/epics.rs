@@ -1,27 +1,34 @@
 //! Epics over HTTP: humans write, follow, take, send back and give up what agents carry out.
 
 use commands::factory::{
-    AddTask, AppointSupervisor, AppointWorker, ApproveTask, FinishErrand, SubmitEpic, SubmitTask, UpdateTaskState,
+    AddTask, AppointSupervisor, AppointWorker, ApproveTask, DeclareDead, FinishErrand, SubmitEpic, SubmitTask,
+    UpdateTaskState,
 };
 use commands::{Actor, Context, Decision};
 use domain::errand::WorkResult;
-use domain::post::Profiles;
+use domain::post::{Evidence, Profiles};
 use domain::task::TaskState;
 use domain::{AgentId, EpicId, TaskId};
 use muster_tests::both_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
+use reactors::bench::BenchSettings;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 both_stores!(
     an_epic_is_written_changed_and_listed,
     an_epic_shows_its_tasks_and_its_review_queue,
+    tasks_are_listed_by_their_epic,
+    an_epic_of_somebody_else_lists_nothing,
     a_human_takes_an_epic_once_its_supervisor_submitted_it,
     a_human_sends_an_epic_back_or_gives_it_up,
     what_an_epic_does_not_allow_is_refused_by_name,
     a_task_in_an_epic_is_not_moved_from_outside,
     agents_show_how_they_are,
+    a_supervisor_is_healthy_while_a_human_reviews_and_shows_how_its_work_ended,
+    agents_are_judged_by_the_rules_of_their_bench,
+    an_epic_whose_bench_is_not_on_this_node_is_written_with_a_warning,
     a_repeated_request_makes_one_epic,
 );
 
@@ -36,7 +43,10 @@ struct Place {
 
 impl Place {
     async fn new(bench: Bench) -> Self {
-        let server = Server::start(bench).await;
+        Self::on(Server::start(bench).await).await
+    }
+
+    async fn on(server: Server) -> Self {
         let ada = server.owner("ada").await;
         let workspace = ada.workspace("acme").await;
         let shop = ada.project(&workspace, "shop").await;
@@ -82,7 +92,7 @@ impl Place {
         self.system(&FinishErrand { errand_id, result }).await;
         let submit = SubmitEpic { by: supervisor, title: "A shop".to_owned(), description: String::new() };
         let errand_id = self.run(Actor::Agent(supervisor), &submit).await;
-        let result = WorkResult::EpicPullRequestOpened { pr_url: "local://epic".to_owned() };
+        let result = WorkResult::EpicPullRequestOpened { pr_url: "local://epic".to_owned(), head: None };
         self.system(&FinishErrand { errand_id, result }).await;
         supervisor
     }
@@ -143,6 +153,52 @@ async fn an_epic_shows_its_tasks_and_its_review_queue(bench: Bench) {
     assert_eq!(queue["currentReview"], json!({ "taskId": one, "prUrl": format!("local://{one}") }));
     let second = place.seen(&format!("/api/review.queue?epicId={}&offset=1", place.epic)).await;
     assert_eq!((&second["queue"][0]["taskId"], &second["currentReview"]["taskId"]), (&json!(two), &json!(one)));
+}
+
+async fn tasks_are_listed_by_their_epic(bench: Bench) {
+    let place = Place::new(bench).await;
+    let supervisor = place.supervisor().await;
+    let list = format!("/api/task.list?projectId={}&epicId={}", place.shop, place.epic);
+    let (one, _) = place.submitted(supervisor, "One").await;
+    let (then, of_then) = (place.server.head().await, place.seen(&list).await);
+    let (two, _) = place.submitted(supervisor, "Two").await;
+    place.ada.task(&place.shop, "Of no epic").await;
+    assert_eq!(ids(&place.seen(&list).await), [json!(two), json!(one)]);
+    assert_eq!(ids(&place.seen(&format!("{list}&status=in_progress&limit=1&offset=1")).await), [json!(one)]);
+    assert_eq!(ids(&place.seen(&format!("{list}&status=backlog")).await), [json!(null); 0]);
+    let shown = place.seen(&format!("/api/task.get?id={one}")).await["task"].clone();
+    assert_eq!(of_then, json!({ "tasks": [shown] }));
+    assert_eq!(place.ada.get(&format!("{list}&asOf={then}")).await.ok().body, of_then);
+    let expected = json!({ "epicId": place.epic, "state": "PENDING_REVIEW", "attempts": 0,
+        "worktreeName": shown["worktreeName"], "prUrl": format!("local://{one}"), "failure": null });
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&shown[field], value, "{field}");
+    }
+}
+
+async fn an_epic_of_somebody_else_lists_nothing(bench: Bench) {
+    let place = Place::new(bench).await;
+    let supervisor = place.supervisor().await;
+    place.submitted(supervisor, "One").await;
+    let (ada, bob) = (&place.ada, place.server.owner("bob").await);
+    let theirs = bob.workspace("theirs").await;
+    let (site, mall) = (ada.project(&place.workspace, "site").await, bob.project(&theirs, "mall").await);
+    bob.task(&mall, "Bob's own").await;
+    let head = place.server.head().await;
+    for (client, project) in [(ada, &site), (&bob, &mall)] {
+        let list = format!("/api/task.list?projectId={project}&epicId={}", place.epic);
+        assert_eq!(client.get(&list).await.ok().body, json!({ "tasks": [] }));
+        assert_eq!(client.get(&format!("{list}&asOf={head}")).await.ok().body, json!({ "tasks": [] }));
+    }
+    let list = format!("/api/task.list?projectId={}&epicId={}", place.shop, place.epic);
+    bob.get(&list).await.refused(403, "PROJECT_ACCESS_DENIED");
+    let dev = ada.new_agent(&place.workspace, Some(&site), "dev").await;
+    place.server.agent(&dev).get(&list).await.refused(403, "PROJECT_ACCESS_DENIED");
+    assert_eq!(bob.get("/api/task.list?projectId=x&epicId=y").await.bad_fields(), ["epicId", "projectId"]);
+}
+
+fn ids(tasks: &Value) -> Vec<Value> {
+    tasks["tasks"].as_array().unwrap().iter().map(|it| it["id"].clone()).collect()
 }
 
 async fn a_human_takes_an_epic_once_its_supervisor_submitted_it(bench: Bench) {
@@ -223,6 +279,74 @@ async fn agents_show_how_they_are(bench: Bench) {
     clock.set(clock.now() + chrono::TimeDelta::minutes(5));
     let silent = &place.seen(&path).await["agents"][0];
     assert_eq!((&silent["healthy"], &silent["minutesSinceHeartbeat"]), (&json!(false), &json!(5)));
+}
+
+async fn a_supervisor_is_healthy_while_a_human_reviews_and_shows_how_its_work_ended(bench: Bench) {
+    let place = Place::new(bench).await;
+    let supervisor = place.ready().await;
+    let clock = &place.server.bench.clock;
+    clock.set(clock.now() + chrono::TimeDelta::minutes(90));
+    let path = format!("/api/agent.health?workspaceId={}&epicId={}", place.workspace, place.epic);
+    let rests = &place.seen(&format!("{path}&type=SUPERVISOR")).await["agents"][0];
+    assert_eq!((&rests["agentId"], &rests["healthy"]), (&json!(supervisor), &json!(true)));
+    assert_eq!((&rests["permissions"], &rests["result"]), (&json!("relaxed"), &json!(null)));
+    let done = &place.seen(&format!("{path}&type=WORKER")).await["agents"][0];
+    assert_eq!(
+        (&done["permissions"], &done["result"], &done["healthy"]),
+        (&json!("yolo"), &json!("success"), &json!(false))
+    );
+    let evidence =
+        Evidence { last_heartbeat: clock.now(), checks_missed: 2, process_alive: None, last_output_at: None };
+    place.system(&DeclareDead { agent_id: supervisor, evidence, profiles: Profiles::default() }).await;
+    let dead = &place.seen(&format!("{path}&type=SUPERVISOR&state=FAILED")).await["agents"][0];
+    assert_eq!(dead["relievedBecause"], "it was declared dead");
+}
+
+/// A server with a bench that lets agents be silent for an hour, and a command for one project's workers.
+async fn with_a_bench(bench: Bench) -> (Place, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bench.toml");
+    let text = format!(
+        "folder = {0}\nhealth_interval_seconds = 3600\n[agents.supervisor]\ncommand = [\"true\"]\n\
+         [projects.\"acme/shop\"]\nrepository = {0}\n[projects.\"acme/shop\".agents.worker]\ncommand = [\"true\"]\n",
+        json!(folder.path())
+    );
+    std::fs::write(&file, text).unwrap();
+    let made = std::process::Command::new("git").args(["init", "--quiet"]).current_dir(folder.path()).status().unwrap();
+    assert!(made.success());
+    let read = BenchSettings::read(Some(&file), |_| None, folder.path()).unwrap().unwrap();
+    let here = reactors::bench::Bench::open(read, "127.0.0.1:1").await.unwrap();
+    let settings = api::HttpSettings { bench: Some(here), ..muster_tests::server::settings() };
+    (Place::on(Server::start_with(bench, settings).await).await, folder)
+}
+
+async fn agents_are_judged_by_the_rules_of_their_bench(bench: Bench) {
+    let (place, _folder) = with_a_bench(bench).await;
+    let supervisor = place.supervisor().await;
+    place.submitted(supervisor, "One").await;
+    let clock = &place.server.bench.clock;
+    clock.set(clock.now() + chrono::TimeDelta::minutes(50));
+    let health = place.seen(&format!("/api/agent.health?workspaceId={}", place.workspace)).await;
+    let of = |kind: &str| {
+        let found = health["agents"].as_array().unwrap().iter().find(|it| it["type"] == kind).unwrap();
+        (found["healthy"].clone(), found["external"].clone())
+    };
+    // The orchestrator has no command; the workers of this project have one of their own.
+    for (kind, external) in [("ORCHESTRATOR", true), ("SUPERVISOR", false), ("WORKER", false)] {
+        assert_eq!(of(kind), (json!(true), json!(external)), "{kind}");
+    }
+}
+
+async fn an_epic_whose_bench_is_not_on_this_node_is_written_with_a_warning(bench: Bench) {
+    let (place, _folder) = with_a_bench(bench).await;
+    let here = place.ada.post("/api/epic.create", &epic_of(&place.shop)).await.ok().body;
+    assert_eq!(here["warnings"], json!(null), "{here}");
+    let mut elsewhere = epic_of(&place.shop);
+    elsewhere["bench"] = json!("big");
+    let written = place.ada.post("/api/epic.create", &elsewhere).await.ok().body;
+    assert_eq!(written["epic"]["bench"], "big");
+    assert_eq!(written["warnings"][0]["code"], "BENCH_NOT_HERE", "{written}");
+    assert!(written["warnings"][0]["message"].as_str().unwrap().contains("big"), "{written}");
 }
 
 async fn a_repeated_request_makes_one_epic(bench: Bench) {

@@ -94,6 +94,7 @@ fn table(world: &World) -> Vec<Row> {
         ("GET", format!("/api/agent.terminal?id={dev}"), none(), [IN, AGENT, OWNERS, OWNERS, OWNERS]),
 
         ("GET", format!("/api/task.list?projectId={shop}"), none(), [IN, PROJECT, IN, PROJECT, PROJECT]),
+        ("GET", format!("/api/task.list?projectId={shop}&epicId={epic}"), none(), [IN, PROJECT, IN, PROJECT, PROJECT]),
         ("GET", format!("/api/task.get?id={task}"), none(), [IN, TASK, IN, TASK, TASK]),
         ("POST", "/api/task.create".into(), json!({ "projectId": shop, "title": "x" }), [IN, PROJECT, OWNERS, OWNERS, OWNERS]),
         ("PUT", "/api/task.update".into(), json!({ "id": task, "title": "y" }), [IN, TASK, OWNERS, OWNERS, OWNERS]),

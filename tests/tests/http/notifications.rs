@@ -35,6 +35,12 @@ async fn settings_are_what_the_node_has_until_a_person_says_otherwise(bench: Ben
     let head = server.head().await;
     ada.put(UPDATE, &json!({ "pushEnabled": true })).await.ok();
     assert_eq!(server.head().await, head, "it was already so");
+    let posted = json!({ "webhookUrl": "https://hooks.example/a" });
+    ada.put(UPDATE, &posted).await.ok();
+    let head = server.head().await;
+    assert_eq!(ada.put(UPDATE, &posted).await.ok().body["webhookUrl"], posted["webhookUrl"]);
+    assert_eq!(server.head().await, head, "nor is an address that was there already");
+    assert!(server.bench.everything().await.iter().all(|it| !it.payload.contains("hooks.example")));
 }
 
 async fn what_is_not_given_stays_and_null_takes_away(bench: Bench) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use commands::mail::{ReadMail, ReplyMail, SendMail, To};
 use commands::{Actor, CommandError, Context, Decision, New, On, Refusal};
 use domain::epic::{AppointEpicSupervisor, CreateEpic, Epic, EpicCommand};
@@ -108,6 +109,12 @@ impl Floor {
         self.run(decision).await.unwrap()
     }
 
+    /// The same, some minutes after noon.
+    pub(crate) async fn must_at<D: Decision>(&self, minute: i64, decision: &D) -> D::Outcome {
+        let context = Context::new(Actor::System("test"), noon() + TimeDelta::minutes(minute));
+        self.fleet.executor.run(&context, decision).await.unwrap().outcome
+    }
+
     pub(crate) fn owner(&self) -> Party {
         Party::User(self.fleet.owner)
     }
@@ -123,6 +130,16 @@ impl Floor {
 
     pub(crate) async fn read(&self, by: Party, mail_id: MailId) -> Result<MailId, CommandError> {
         self.run(&ReadMail { by, mail_id }).await
+    }
+
+    /// The same floor after everything was stopped and started again.
+    pub(crate) async fn restarted(self) -> Self {
+        let Self { mut bench, fleet, workspace, project, epic, task, supervisor, worker } = self;
+        let owner = fleet.owner;
+        drop(fleet);
+        bench.reopen().await;
+        let fleet = Fleet { owner, ..Fleet::on(bench.log()) };
+        Self { bench, fleet, workspace, project, epic, task, supervisor, worker }
     }
 
     pub(crate) fn views(&self) -> &Database {

@@ -1,7 +1,9 @@
 //! Mail, tool calls, decisions and notifications on both stores, from commands to read models.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod desk;
 mod floor;
+mod leases;
 mod letters;
 mod notifications;
 mod tool_calls;

@@ -1,134 +1,38 @@
 //! People are told of what concerns them, as they prefer, once, and what does not get through is on record.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::sync::{Arc, Mutex};
-
-use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::post;
-use axum::{Json, Router};
-use commands::On;
 use commands::notification::{ChangeSettings, News, PreferenceChanges, RaiseNotification};
 use commands::tool_call::{CallTool, FailTool};
+use commands::user::DeleteAccount;
+use commands::{New, On};
 use domain::AgentId;
 use domain::notification::{Channel, WithheldReason};
-use domain::notification_settings::{ClockTime, Preferences, QuietHours};
+use domain::notification_settings::{Addresses, ClockTime, Manner, Preferences, QuietHours};
 use domain::post::{DeclareDead, Evidence, Post, PostCommand};
+use domain::user::{SignUp, User, UserCommand, UserError};
 use muster_tests::both_stores;
 use muster_tests::fleet::new;
 use muster_tests::stores::{Bench, noon};
-use projections::Engine;
-use projections::notifications::{self, NotificationView};
-use reactors::{Runner, Telling};
+use reactors::Telling;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::net::TcpListener;
 use workbench::alert::Alerts;
 
-use crate::floor::{Floor, PATIENCE};
+use crate::desk::{Desk, news, prefer, react, trouble};
+use crate::floor::{Floor, refused};
 
 both_stores! {
     the_owner_is_told_by_every_channel_that_is_on,
     what_does_not_get_through_is_on_record,
     in_quiet_hours_nobody_is_told_but_the_news_is_there,
     an_owner_who_wants_no_errors_is_told_of_none,
+    where_people_are_told_is_in_no_event,
+    whoever_said_nothing_is_told_as_everybody_is,
+    an_owner_whose_account_is_gone_is_told_nothing,
     two_nodes_tell_once,
     a_node_that_comes_back_goes_on_where_it_was,
     only_what_people_must_know_is_news,
     the_death_of_a_supervisor_is_news_and_that_of_a_worker_is_not,
     news_is_told_in_the_documents_words,
-}
-
-/// Where people are told in these tests.
-struct Desk {
-    folder: TempDir,
-    received: Arc<Mutex<Vec<Value>>>,
-    url: String,
-}
-
-impl Desk {
-    /// A desktop that writes down what it shows, and an address that answers with a status.
-    async fn new(status: StatusCode) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let script = folder.path().join("notify-send");
-        let shown = folder.path().join("shown");
-        fs::write(&script, format!("#!/bin/sh\nprintf '%s|' \"$@\" >> '{}'\n", shown.display())).unwrap();
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-        let received = Arc::new(Mutex::new(vec![]));
-        let take = async move |State(received): State<Arc<Mutex<Vec<Value>>>>, Json(body): Json<Value>| {
-            received.lock().unwrap().push(body);
-            status
-        };
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/hook?token=abc", listener.local_addr().unwrap());
-        let router = Router::new().route("/hook", post(take)).with_state(received.clone());
-        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { folder, received, url }
-    }
-
-    fn shown(&self) -> String {
-        fs::read_to_string(self.folder.path().join("shown")).unwrap_or_default()
-    }
-
-    fn telling(&self, node: &str) -> Telling {
-        let alerts = Alerts::with_path(self.folder.path());
-        Telling { node: node.to_owned(), alerts, ..Telling::default() }
-    }
-
-    /// Desktop and webhook.
-    fn both(&self) -> PreferenceChanges {
-        PreferenceChanges {
-            push_enabled: Some(true),
-            webhook_enabled: Some(true),
-            webhook_url: Some(Some(self.url.clone())),
-            ..PreferenceChanges::default()
-        }
-    }
-}
-
-async fn prefer(floor: &Floor, changes: PreferenceChanges) {
-    let (user_id, everybody) = (floor.fleet.owner, Preferences::default());
-    floor.must(&ChangeSettings { user_id, everybody, changes }).await;
-}
-
-/// Something happens that only people can put right.
-async fn trouble(floor: &Floor) {
-    let tool = "mcp__epic__approve_pr".to_owned();
-    let call_id = floor.must(&CallTool { call_id: new(), by: floor.supervisor, tool, input: json!({}) }).await;
-    let error = "The merge failed".to_owned();
-    floor.must(&FailTool { call_id, error, details: None, critical: false, escalates: true }).await;
-}
-
-/// Lets nodes react to everything there is, until nothing new comes of it.
-async fn react(floor: &Floor, nodes: Vec<Telling>) {
-    let (log, views) = (floor.bench.log(), floor.views().clone());
-    let engine = Arc::new(Engine::start(log.clone(), views.clone(), projections::all(), Default::default()));
-    let start = |telling: Telling| {
-        let executor = floor.fleet.elsewhere(log.clone()).executor;
-        Runner::start(reactors::with(telling), executor, views.clone(), engine.clone())
-    };
-    let runners: Vec<Runner> = nodes.into_iter().map(start).collect();
-    loop {
-        let head = log.head().await.unwrap().position;
-        for runner in &runners {
-            for name in ["raise_notifications_on_news", "tell_on_notification_raised"] {
-                assert!(runner.wait_for(name, head, PATIENCE).await, "{:?}", runner.status());
-            }
-        }
-        if log.head().await.unwrap().position == head {
-            break;
-        }
-    }
-    for runner in &runners {
-        runner.shutdown().await;
-    }
-    engine.shutdown().await;
-    floor.project().await;
-}
-
-async fn news(floor: &Floor) -> Vec<NotificationView> {
-    notifications::list(floor.views(), floor.fleet.owner, None, None, 100).await.unwrap()
 }
 
 async fn the_owner_is_told_by_every_channel_that_is_on(bench: Bench) {
@@ -179,6 +83,56 @@ async fn an_owner_who_wants_no_errors_is_told_of_none(bench: Bench) {
     react(&floor, vec![desk.telling("one")]).await;
     assert_eq!(news(&floor).await[0].withheld, Some(WithheldReason::Disabled));
     assert_eq!(desk.shown(), "");
+}
+
+async fn where_people_are_told_is_in_no_event(bench: Bench) {
+    let (floor, desk) = (Floor::new(bench).await, Desk::new(StatusCode::OK).await);
+    prefer(&floor, desk.both()).await;
+    let head = floor.bench.log().head().await.unwrap().position;
+    prefer(&floor, desk.both()).await;
+    assert_eq!(floor.bench.log().head().await.unwrap().position, head, "it was already so");
+    let elsewhere = desk.url.replace("abc", "xyz");
+    prefer(&floor, PreferenceChanges { webhook_url: Some(Some(elsewhere)), ..PreferenceChanges::default() }).await;
+    trouble(&floor).await;
+    react(&floor, vec![desk.telling("one")]).await;
+    assert_eq!(desk.received.lock().unwrap().len(), 1);
+    let all = floor.bench.everything().await;
+    assert!(all.iter().all(|it| !it.payload.contains("hook?token")), "{all:#?}");
+    let changed: Vec<Value> = (all.iter().filter(|it| it.event_type == "NotificationSettingsChanged"))
+        .map(|it| serde_json::from_str::<Value>(&it.payload).unwrap()["NotificationSettingsChanged"].clone())
+        .map(|it| json!([it["addresses_changed"], it["preferences"]["has_webhook_url"]]))
+        .collect();
+    assert_eq!(changed, [json!([["webhook"], true]), json!([["webhook"], true])]);
+}
+
+async fn whoever_said_nothing_is_told_as_everybody_is(bench: Bench) {
+    let (floor, desk) = (Floor::new(bench).await, Desk::new(StatusCode::OK).await);
+    let addresses = Addresses { webhook_url: Some(desk.url.clone()), ..Addresses::default() };
+    let everybody = Manner::new(Preferences { webhook_enabled: true, ..Preferences::default() }, addresses);
+    let telling = || Telling { everybody: everybody.clone(), ..desk.telling("one") };
+    trouble(&floor).await;
+    react(&floor, vec![telling()]).await;
+    // What is not said stays as everybody has it, also where to, whatever the node has later.
+    let changes = PreferenceChanges { push_enabled: Some(true), ..PreferenceChanges::default() };
+    floor.must(&ChangeSettings { user_id: floor.fleet.owner, everybody: everybody.clone(), changes }).await;
+    trouble(&floor).await;
+    react(&floor, vec![desk.telling("one")]).await;
+    assert_eq!(desk.received.lock().unwrap().len(), 2);
+}
+
+async fn an_owner_whose_account_is_gone_is_told_nothing(bench: Bench) {
+    let (floor, desk) = (Floor::new(bench).await, Desk::new(StatusCode::OK).await);
+    let user_id = floor.fleet.owner;
+    let command = UserCommand::SignUp(SignUp { user_id, now: noon() });
+    floor.must(&New::<User> { name: "signs_up", id: user_id.0, command }).await;
+    prefer(&floor, desk.both()).await;
+    floor.must(&DeleteAccount { user_id }).await;
+    trouble(&floor).await;
+    react(&floor, vec![desk.telling("one")]).await;
+    assert_eq!(news(&floor).await[0].withheld, Some(WithheldReason::Disabled));
+    assert_eq!((desk.shown().as_str(), desk.received.lock().unwrap().len()), ("", 0));
+    let late = ChangeSettings { user_id, everybody: Manner::default(), changes: desk.both() };
+    assert_eq!(floor.run(&late).await, Err(refused(UserError::NotFound)));
 }
 
 async fn two_nodes_tell_once(bench: Bench) {

@@ -1,6 +1,10 @@
 //! What agents do is on record, without their secrets, and whoever must hear of a failure does.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use chrono::TimeDelta;
+use commands::Executor;
 use commands::decisions::LogDecision;
 use commands::tool_call::{CallTool, FailTool, SucceedTool};
 use domain::post::PostError;
@@ -10,7 +14,8 @@ use muster_tests::both_stores;
 use muster_tests::fleet::new;
 use muster_tests::stores::{Bench, noon};
 use projections::decisions::{self, DecisionView, Filter};
-use projections::timeline;
+use projections::{Engine, timeline};
+use reactors::overdue::Overdue;
 use serde_json::{Value, json};
 
 use crate::floor::{Floor, refused};
@@ -23,12 +28,17 @@ both_stores! {
     an_unexpected_failure_is_always_told_to_people,
     an_ordinary_failure_is_the_agents_own,
     a_relieved_agent_calls_nothing_and_what_it_had_begun_still_ends_on_record,
+    a_call_whose_server_died_is_ended_as_interrupted_once_by_whichever_node,
     the_decision_log_is_listed_by_agent_and_time_in_pages,
     people_see_on_the_timeline_only_what_concerns_them,
 }
 
 async fn call(floor: &Floor, by: AgentId, tool: &str, input: Value) -> ToolCallId {
     floor.must(&CallTool { call_id: new(), by, tool: tool.to_owned(), input }).await
+}
+
+fn call_of(by: AgentId, tool: &str) -> CallTool {
+    CallTool { call_id: new(), by, tool: tool.to_owned(), input: json!({}) }
 }
 
 async fn fail(floor: &Floor, call_id: ToolCallId, error: &str, critical: bool) {
@@ -118,6 +128,40 @@ async fn a_relieved_agent_calls_nothing_and_what_it_had_begun_still_ends_on_reco
     let again = CallTool { call_id: new(), by: floor.worker, tool: "mcp__git__get_diff".to_owned(), input: json!({}) };
     assert_eq!(floor.run(&again).await, Err(refused(PostError::Relieved { successor: None })));
     floor.must(&SucceedTool { call_id, output: json!({}) }).await;
+}
+
+async fn a_call_whose_server_died_is_ended_as_interrupted_once_by_whichever_node(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let ended = call(&floor, floor.worker, "mcp__agent__get_status", json!({})).await;
+    floor.must(&SucceedTool { call_id: ended, output: json!({}) }).await;
+    // Of these nobody will say what came: the server is gone.
+    let old = call(&floor, floor.worker, "mcp__git__rebase", json!({})).await;
+    floor.bench.clock.set(noon() + TimeDelta::minutes(3));
+    let young = floor.must_at(3, &call_of(floor.worker, "mcp__git__get_diff")).await;
+    let engine = Engine::start(floor.bench.log(), floor.views().clone(), projections::all(), Default::default());
+    let engine = Arc::new(engine);
+    let node = || Overdue {
+        executor: Arc::new(Executor::new(floor.bench.log())),
+        views: floor.views().clone(),
+        engine: engine.clone(),
+        longest_call: Duration::from_secs(4 * 60),
+        longest_launch: Duration::from_secs(5 * 60),
+    };
+    assert_eq!(node().look().await, Ok(vec![]), "no call is as old as one can be");
+    floor.bench.clock.set(noon() + TimeDelta::minutes(5));
+    let (one, other) = (node(), node());
+    let (one, other) = tokio::join!(one.look(), other.look());
+    let all = [one.unwrap(), other.unwrap()].concat();
+    assert!(!all.is_empty() && all.iter().all(|it| *it == old), "{all:?}, but {young} goes on");
+    assert_eq!(node().look().await, Ok(vec![]), "what has ended is left alone");
+    engine.shutdown().await;
+    floor.project().await;
+    let log = listed(&floor, Some(floor.worker)).await;
+    assert_eq!(log.iter().filter(|it| it.call_id == Some(old)).count(), 2);
+    assert!(log[0].title == "mcp__git__rebase_error" && log[0].body.contains("interrupted"), "{:?}", log[0]);
+    assert!(floor.human_inbox().await.is_empty() && floor.inbox(floor.supervisor, false).await.is_empty());
+    let late = floor.run(&SucceedTool { call_id: old, output: json!({}) }).await;
+    assert_eq!(late, Err(refused(ToolCallError::AlreadyEnded)));
 }
 
 async fn the_decision_log_is_listed_by_agent_and_time_in_pages(bench: Bench) {

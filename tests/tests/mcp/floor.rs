@@ -109,6 +109,17 @@ impl Floor {
         self.agent(appointed.agent_id).await
     }
 
+    /// The epic's one task is merged, and the epic waits for a human.
+    pub(crate) async fn awaits_human_review(&self) {
+        let _bench = Pretender::succeeding(self);
+        let pr = json!({ "title": "Baskets", "description": "All of them" });
+        output(mcp::call(&self.worker, "mcp__task__update_state", json!({ "state": "IN_PROGRESS" })).await);
+        let opened = output(mcp::call(&self.worker, "mcp__task__create_pr", pr.clone()).await);
+        let approve = json!({ "taskId": self.task_id, "prUrl": opened["prUrl"] });
+        output(mcp::call(&self.supervisor, "mcp__epic__approve_pr", approve).await);
+        output(mcp::call(&self.supervisor, "mcp__epic__create_epic_pr", pr).await);
+    }
+
     /// An agent with a new key.
     pub(crate) async fn agent(&self, id: AgentId) -> Client {
         // The agent is there before its read model is.
@@ -249,7 +260,7 @@ pub(crate) fn success_of(work: &Work) -> WorkResult {
         Work::Merge { .. } => WorkResult::Merged { merge_commit: "c0ffee".to_owned() },
         Work::Rebase { .. } => WorkResult::Rebased { head: None },
         Work::OpenEpicPullRequest { epic_id, .. } => {
-            WorkResult::EpicPullRequestOpened { pr_url: format!("muster://pull/{epic_id}") }
+            WorkResult::EpicPullRequestOpened { pr_url: format!("muster://pull/{epic_id}"), head: None }
         }
         Work::MergeEpic { .. } => WorkResult::EpicMerged { merge_commit: "decade".to_owned() },
     }
@@ -281,18 +292,20 @@ impl api::Bench for Shown {
     }
 
     fn diff<'a>(&'a self, of: &'a Workplace) -> Looking<'a, Diff> {
-        let text = format!("{} against {}", of.task_branch, of.epic_branch);
+        let what = of.reviewed.as_ref().unwrap_or(&of.task_branch);
+        let text = format!("{what} against {}", of.epic_branch);
         let diff = Diff { text, is_cut: false, files_changed: 1, insertions: 2, deletions: 3 };
         Box::pin(async move { self.look(diff) })
     }
 
-    fn read_file<'a>(&'a self, _: &'a Workplace, path: &'a str) -> Looking<'a, String> {
+    fn read_file<'a>(&'a self, of: &'a Workplace, path: &'a str) -> Looking<'a, String> {
         Box::pin(async move {
             if path == "../secret" {
                 return Err(BenchError::Refused("the path leads out of the worktree".to_owned()));
             }
             assert_ne!(path, "panic", "a bench that panics");
-            self.look(format!("the text of {path}"))
+            let at = of.reviewed.as_ref().map(|it| format!(" at {it}")).unwrap_or_default();
+            self.look(format!("the text of {path}{at}"))
         })
     }
 

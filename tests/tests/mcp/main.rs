@@ -7,4 +7,5 @@ mod floor;
 mod guide;
 mod official_client;
 mod refusals;
+mod routes;
 mod tools;

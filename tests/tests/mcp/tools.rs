@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use domain::errand::WorkResult;
 use muster_tests::both_stores;
 use muster_tests::mcp::{call, list};
 use muster_tests::server::Client;
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-use crate::floor::{Floor, Pretender, Shown, failure, output};
+use crate::floor::{Floor, Pretender, Shown, failure, output, success_of};
 
 both_stores!(
     each_kind_is_shown_the_tools_that_it_may_use_and_is_refused_all_others,
@@ -19,6 +20,8 @@ both_stores!(
     changes_and_rebases_bring_a_task_back_to_review,
     a_supervisor_hands_its_epic_to_the_human,
     an_orchestrator_sees_to_supervisors,
+    a_worker_says_that_it_is_ready_again_and_its_changes_are_submitted,
+    what_is_reviewed_is_looked_at_as_it_was_submitted,
     worktrees_are_looked_at_by_those_whose_they_are,
     decisions_and_calls_are_on_record_without_secrets,
     lists_have_pages_and_long_mail_is_shortened,
@@ -268,9 +271,57 @@ async fn an_orchestrator_sees_to_supervisors(bench: Bench) {
     clock.set(clock.now() + chrono::TimeDelta::minutes(3));
     let health = output(call(&floor.orchestrator, "mcp__orchestrator__check_supervisor_health", check).await);
     assert_eq!((&health["healthy"], &health["minutesSinceHeartbeat"]), (&json!(false), &json!(3)));
+    // It rests while a human reviews its epic, however long that takes.
+    floor.awaits_human_review().await;
+    clock.set(clock.now() + chrono::TimeDelta::minutes(90));
+    let check = json!({ "supervisorId": supervisor });
+    let health = output(call(&floor.orchestrator, "mcp__orchestrator__check_supervisor_health", check).await);
+    assert_eq!(health["healthy"], json!(true));
     let worker = json!({ "supervisorId": Floor::id_of(&floor.worker) });
     let none = failure(call(&floor.orchestrator, "mcp__orchestrator__check_supervisor_health", worker).await);
     assert_eq!(none["code"], "AGENT_NOT_FOUND");
+}
+
+async fn a_worker_says_that_it_is_ready_again_and_its_changes_are_submitted(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let _bench = Pretender::succeeding(&floor);
+    submit(&floor.worker).await;
+    let changes = json!({ "taskId": floor.task_id, "feedback": "Say what it holds" });
+    output(call(&floor.supervisor, "mcp__epic__request_changes", changes).await);
+    let updated = output(call(&floor.worker, "mcp__task__update_state", json!({ "state": "PENDING_REVIEW" })).await);
+    assert_eq!(updated["newState"], "PENDING_REVIEW");
+    assert_eq!(queue(&floor).await, [json!(floor.task_id)]);
+    let log = floor.server.bench.everything().await;
+    let opened = log.iter().filter(|it| it.event_type == "ErrandOrdered" && it.payload.contains("open_pull_request"));
+    let words = |it: &store::StoredEvent| it.payload.contains("Basket") && it.payload.contains("It holds things");
+    assert_eq!(opened.filter(|it| words(it)).count(), 2, "both in the same words");
+}
+
+async fn what_is_reviewed_is_looked_at_as_it_was_submitted(bench: Bench) {
+    let shown = Arc::new(Shown::default());
+    let floor = Floor::with(bench, shown.settings()).await;
+    let _bench = Pretender::at(&floor, |work| {
+        Ok(match success_of(work) {
+            WorkResult::PullRequestOpened { pr_url, .. } => {
+                WorkResult::PullRequestOpened { pr_url, head: Some("abc123".to_owned()) }
+            }
+            other => other,
+        })
+    });
+    let look = async || {
+        let diff = output(call(&floor.supervisor, "mcp__git__get_diff", json!({ "taskId": floor.task_id })).await);
+        let file = json!({ "taskId": floor.task_id, "filePath": "a.txt" });
+        let file = output(call(&floor.supervisor, "mcp__epic__read_file", file).await);
+        let of = diff["diff"].as_str().unwrap().split(' ').next().unwrap().to_owned();
+        (of, file["content"].as_str().unwrap().to_owned())
+    };
+    let branch = (format!("task/{}/add-a-basket", floor.task_id), "the text of a.txt".to_owned());
+    assert_eq!(look().await, branch);
+    submit(&floor.worker).await;
+    assert_eq!(look().await, ("abc123".to_owned(), "the text of a.txt at abc123".to_owned()));
+    let changes = json!({ "taskId": floor.task_id, "feedback": "Say what it holds" });
+    output(call(&floor.supervisor, "mcp__epic__request_changes", changes).await);
+    assert_eq!(look().await, branch, "nothing is reviewed any more");
 }
 
 async fn worktrees_are_looked_at_by_those_whose_they_are(bench: Bench) {
@@ -315,6 +366,9 @@ async fn decisions_and_calls_are_on_record_without_secrets(bench: Bench) {
     assert!(logged["logId"].is_string());
     failure(call(&floor.orchestrator, "mcp__task__create_pr", json!({ "title": "x", "description": "x" })).await);
     let wanted = [
+        // Its own, and its supervisor's.
+        "agent_created",
+        "agent_created",
         "mcp__system__log_decision",
         "Split it",
         "mcp__system__log_decision_result",

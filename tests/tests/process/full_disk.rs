@@ -23,8 +23,9 @@ const CLIENTS: usize = 4;
 /// A limit on file sizes fails a write as a full disk does, and needs no privileges.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_log_that_may_not_grow_stops_the_server_and_nothing_acknowledged_is_lost() {
-    // The signal that comes with the error would end the server before it could say anything.
-    let limited = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh", "prlimit", "--fsize=1000000"];
+    // The signal that comes with the error would end the server before it could say anything. Read models are made
+    // within the limit: it is the log that is to reach it.
+    let limited = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh", "prlimit", "--fsize=2000000"];
     let home = Home::new(Kind::Sqlite).await.under(&limited);
     let server = Muster::start(&home, &[]).await;
     let people = sign_up_until_it_ends(&server).await;

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::task::{Assigner, CompletionCause, GithubIssue, Priority, TaskEvent, TaskStatus};
-use domain::{AgentId, ProjectId, Settings, TaskId, WorkspaceId};
+use domain::{AgentId, EpicId, ProjectId, Settings, TaskId, WorkspaceId, WorktreeName};
 use muster_tests::both_stores;
 use muster_tests::stores::{Bench, noon};
 use projections::TASK;
@@ -84,6 +84,11 @@ impl Place {
         self.happens(task, event).await;
     }
 
+    async fn added_to(&self, epic_id: EpicId, task: TaskId) {
+        let worktree_name = WorktreeName::of_task(task, "any");
+        self.happens(task, TaskEvent::TaskAddedToEpic { epic_id, worktree_name, added_at: later(1) }).await;
+    }
+
     async fn started(&self, task: TaskId) {
         let (agent_id, title) = (Some(self.agent), "any".into());
         self.happens(task, TaskEvent::TaskStarted { agent_id, session_id: None, title, started_at: later(2) }).await;
@@ -132,11 +137,15 @@ async fn a_task_is_shown_in_the_form_of_the_document(bench: Bench) {
 
 async fn tasks_are_listed_by_what_is_asked_for(bench: Bench) {
     let place = Place::new(bench).await;
-    place.task("a", Priority::P0, None).await;
+    let a = place.task("a", Priority::P0, None).await;
     let b = place.task("b", Priority::P2, None).await;
     let c = place.task("c", Priority::P2, None).await;
     let elsewhere = place.fleet.project(place.workspace, "elsewhere").await;
-    place.task_in(elsewhere, "foreign", Priority::P2, None).await;
+    let foreign = place.task_in(elsewhere, "foreign", Priority::P2, None).await;
+    let epic = EpicId(Uuid::now_v7());
+    for task in [a, b, foreign] {
+        place.added_to(epic, task).await;
+    }
     place.assigned(b, place.agent).await;
     place.assigned(c, place.agent).await;
     place.completed(c).await;
@@ -145,7 +154,7 @@ async fn tasks_are_listed_by_what_is_asked_for(bench: Bench) {
         let found = tasks::list(place.fleet.views(), &filter, limit, offset).await.unwrap();
         found.into_iter().map(|it| it.title).collect::<Vec<_>>()
     };
-    let all = Filter { project: place.project, status: None, priority: None, assigned_agent: None };
+    let all = Filter { project: place.project, status: None, priority: None, assigned_agent: None, epic: None };
     assert_eq!(titles(all, 10, 0).await, ["c", "b", "a"]);
     assert_eq!(titles(all, 1, 1).await, ["b"]);
     assert_eq!(titles(Filter { status: Some(TaskStatus::Completed), ..all }, 10, 0).await, ["c"]);
@@ -153,6 +162,10 @@ async fn tasks_are_listed_by_what_is_asked_for(bench: Bench) {
     assert_eq!(titles(Filter { assigned_agent: Some(place.agent), ..all }, 10, 0).await, ["c", "b"]);
     let open = Filter { assigned_agent: Some(place.agent), status: Some(TaskStatus::Assigned), ..all };
     assert_eq!(titles(open, 10, 0).await, ["b"]);
+    assert_eq!(titles(Filter { epic: Some(epic), ..all }, 10, 0).await, ["b", "a"]);
+    assert_eq!(titles(Filter { epic: Some(epic), status: Some(TaskStatus::Backlog), ..all }, 10, 0).await, ["a"]);
+    assert_eq!(titles(Filter { epic: Some(epic), project: elsewhere, ..all }, 10, 0).await, ["foreign"]);
+    assert_eq!(titles(Filter { epic: Some(EpicId(Uuid::now_v7())), ..all }, 10, 0).await, [""; 0]);
 }
 
 async fn an_agent_pulls_what_comes_first_then_what_is_due_first(bench: Bench) {

@@ -115,22 +115,22 @@ async fn an_errand_that_was_done_before_a_crash_is_done_once(place: Bench) {
     assert_eq!(git(&folder, &["rev-parse", &epic]), merge);
 }
 
-fn git(folder: &std::path::Path, args: &[&str]) -> String {
+pub(crate) fn git(folder: &std::path::Path, args: &[&str]) -> String {
     let identity = ["-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
     let output = std::process::Command::new("git").arg("-C").arg(folder).args(identity).args(args).output().unwrap();
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn tree(shop: &Workshop, task: TaskId) -> std::path::PathBuf {
+pub(crate) fn tree(shop: &Workshop, task: TaskId) -> std::path::PathBuf {
     shop.folder.path().join(format!("bench/worktrees/acme-shop/task-{task}"))
 }
 
-async fn start(shop: &Workshop, worker: AgentId) {
+pub(crate) async fn start(shop: &Workshop, worker: AgentId) {
     shop.run(Actor::Agent(worker), &UpdateTaskState { by: worker, to: TaskState::InProgress }).await;
 }
 
-async fn write_and_submit(shop: &Workshop, task: TaskId, worker: AgentId, file: &str, text: &str) {
+pub(crate) async fn write_and_submit(shop: &Workshop, task: TaskId, worker: AgentId, file: &str, text: &str) {
     start(shop, worker).await;
     fs::write(tree(shop, task).join(file), text).unwrap();
     let submit = SubmitTask { by: worker, title: "A task".to_owned(), description: "Done".to_owned() };
@@ -138,7 +138,7 @@ async fn write_and_submit(shop: &Workshop, task: TaskId, worker: AgentId, file: 
     shop.perform().await;
 }
 
-async fn approve(shop: &Workshop, task: TaskId) {
+pub(crate) async fn approve(shop: &Workshop, task: TaskId) {
     let approve = ApproveTask { by: shop.supervisor, task_id: task, pr_url: format!("muster://pull/{task}") };
     shop.run(Actor::Agent(shop.supervisor), &approve).await;
     shop.perform().await;

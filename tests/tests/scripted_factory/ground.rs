@@ -1,17 +1,43 @@
 //! Where the factory stands: a repository, a bench file, scripts as agents, and a server that is killed and started again.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use muster_tests::muster::{Home, Muster, wait_until};
+use muster_tests::muster::{Home, Muster, bounded, wait_until};
 use muster_tests::server::{Client, sign_up};
+use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Seconds of silence before an agent is asked; as many more before it is judged.
-const HEALTH_INTERVAL: &str = "3.0";
+/// What is waited for through many deaths of the server takes longer than anything else.
+const LONG_PATIENCE: Duration = Duration::from_secs(180);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// What the operator says of the bench.
+pub(crate) struct Setup {
+    /// Seconds of silence before an agent is asked; as many more before it is judged.
+    health_interval: &'static str,
+    /// Where pull requests live, as the bench file has it.
+    pub(crate) forge: String,
+}
+
+impl Setup {
+    /// Nobody is judged before the test is over.
+    pub(crate) fn patient() -> Self {
+        Self { health_interval: "600.0", ..Self::default() }
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { health_interval: "3.0", forge: json!("local").to_string() }
+    }
+}
 
 /// A repository, a bench on it, and the owner of the workspace.
 pub(crate) struct Ground {
@@ -20,17 +46,23 @@ pub(crate) struct Ground {
     server: Option<Muster>,
     owner: Client,
     folder: TempDir,
+    /// How often the server was found dead and started again.
+    pub(crate) deaths: usize,
 }
 
 impl Ground {
     pub(crate) async fn new(home: Home) -> Self {
+        Self::with(home, &Setup::default()).await
+    }
+
+    pub(crate) async fn with(home: Home, setup: &Setup) -> Self {
         let folder = tempfile::Builder::new().prefix("muster-floor-").tempdir().unwrap();
         // Free now; agents are told of it, and the server comes back to it.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let ground = Self { home, port, server: None, owner: Client::of(&format!("http://127.0.0.1:{port}")), folder };
+        let owner = Client::of(&format!("http://127.0.0.1:{port}"));
+        let mut ground = Self { home, port, server: None, owner, folder, deaths: 0 };
         ground.make_repository();
-        ground.write_bench_file();
-        let mut ground = ground;
+        ground.write_bench_file(setup);
         ground.start().await;
         let signed_up = ground.owner.post("/api/auth/signup", &sign_up("ada")).await.ok();
         ground.owner = ground.owner.with("Cookie", &signed_up.cookie());
@@ -47,17 +79,19 @@ impl Ground {
         self.git(&["-c", "user.name=Ada", "-c", "user.email=ada@localhost", "commit", "--quiet", "-m", "Begin"]);
     }
 
-    fn write_bench_file(&self) {
+    fn write_bench_file(&self, setup: &Setup) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/factory/agent.py");
         let command = json!(["python3", script, self.notes()]);
         let (folder, repository) = (json!(self.folder.path().join("bench")), json!(self.repository()));
         let worktrees = json!(self.folder.path().join("trees"));
+        let Setup { health_interval, forge } = setup;
         let text = format!(
-            "folder = {folder}\nhealth_interval_seconds = {HEALTH_INTERVAL}\n\
+            "folder = {folder}\nhealth_interval_seconds = {health_interval}\n\
              [agents.orchestrator]\ncommand = {command}\n\
              [agents.supervisor]\ncommand = {command}\n\
              [agents.worker]\ncommand = {command}\n\
-             [projects.\"acme/shop\"]\nrepository = {repository}\nworktrees = {worktrees}\n"
+             [projects.\"acme/shop\"]\nrepository = {repository}\nworktrees = {worktrees}\n\
+             forge = {forge}\n"
         );
         fs::write(self.folder.path().join("bench.toml"), text).unwrap();
     }
@@ -74,10 +108,38 @@ impl Ground {
         &self.owner
     }
 
+    fn bench_file(&self) -> String {
+        self.folder.path().join("bench.toml").display().to_string()
+    }
+
     /// Starts the server where it was before.
     pub(crate) async fn start(&mut self) {
-        let file = self.folder.path().join("bench.toml").display().to_string();
-        self.server = Some(Muster::start_on(&self.home, self.port, &["--bench", &file]).await);
+        self.server = Some(Muster::start_on(&self.home, self.port, &["--bench", &self.bench_file()]).await);
+    }
+
+    /// Asks again and again until the answer is as wanted; starts the server again whenever it was killed. It must
+    /// answer so twice: the first answer may have been its last word.
+    pub(crate) async fn see(&mut self, path: &str, what: &str, wanted: impl Fn(&Value) -> bool) {
+        let since = Instant::now();
+        let (mut last, mut times) = (String::new(), 0);
+        while times < 2 {
+            if let Some(ended) = self.server.as_mut().and_then(Muster::has_ended) {
+                let told = self.server.as_ref().map(|it| it.stderr.so_far()).unwrap_or_default();
+                assert_eq!(ended.signal(), Some(9), "the server ended by itself: {told}");
+                (self.deaths, times) = (self.deaths + 1, 0);
+                self.home.end_leases().await;
+                self.server = Some(Muster::spawn_on(&self.home, self.port, &["--bench", &self.bench_file()]));
+            }
+            if let Ok(answer) = self.owner.try_send(Method::GET, path, None).await {
+                times = if answer.status.is_success() && wanted(&answer.body) { times + 1 } else { 0 };
+                last = answer.text;
+            }
+            assert!(
+                since.elapsed() < LONG_PATIENCE,
+                "{what}: not within {LONG_PATIENCE:?}; the last answer was {last}"
+            );
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
     }
 
     /// Ends the server the hard way and starts it again.
@@ -97,6 +159,36 @@ impl Ground {
         let output = Command::new("git").arg("-C").arg(self.repository()).args(args).output().unwrap();
         assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// How often each agent was started.
+    pub(crate) fn starts(&self) -> BTreeMap<String, usize> {
+        let mut starts = BTreeMap::new();
+        for agent in fs::read_to_string(self.notes().join("starts")).unwrap().lines() {
+            *starts.entry(agent.to_owned()).or_default() += 1;
+        }
+        starts
+    }
+
+    /// How often each kind of event is in the log.
+    pub(crate) async fn events(&self) -> BTreeMap<String, usize> {
+        let exported = self.home.succeed(&["log", "export"]).await.stdout;
+        let mut counts = BTreeMap::new();
+        for line in exported.lines() {
+            let event: Value = serde_json::from_str(line).unwrap();
+            *counts.entry(event["type"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The log proves itself, and every read model is what the log says.
+    pub(crate) async fn is_proven(&self) {
+        self.home.succeed(&["log", "verify"]).await;
+        let compared = self.home.succeed(&["projections", "verify", "--json"]);
+        let rebuilt = bounded("the read models are compared", compared).await;
+        let reports: Vec<Value> = serde_json::from_str(&rebuilt.stdout).unwrap();
+        assert!(reports.len() >= 10, "{reports:#?}");
+        assert!(reports.iter().all(|it| it["differencesTotal"] == 0), "{reports:#?}");
     }
 
     /// What agents noted of themselves.

@@ -15,6 +15,10 @@ both_stores!(
     a_silent_supervisor_takes_its_workers_along,
     a_silent_agent_whose_terminal_is_busy_is_reported_and_lives,
     a_silent_agent_whose_terminal_is_quiet_is_dead,
+    a_look_that_fails_is_no_evidence_of_death,
+    who_speaks_at_the_last_moment_is_not_judged,
+    who_cannot_be_checked_keeps_nobody_else_from_it,
+    who_never_came_is_reported_once_and_waited_for,
 );
 
 /// The document's two minutes, and a second more.
@@ -28,6 +32,8 @@ async fn a_silent_worker_is_asked_and_then_replaced_with_its_mission(place: Benc
     let shop = Workshop::open(place, None).await;
     let (_, worker) = shop.worker("Cart").await;
     shop.perform().await;
+    // It started itself.
+    shop.hear_of(worker).await;
     shop.pass(TOO_LONG);
     shop.hear_of(shop.supervisor).await;
     assert_eq!(shop.health().check().await.unwrap(), [(worker, Verdict::Asked)]);
@@ -59,6 +65,7 @@ async fn two_nodes_and_a_restart_judge_once(place: Bench) {
     let shop = Workshop::open(place, None).await;
     let (_, worker) = shop.worker("Cart").await;
     shop.perform().await;
+    shop.hear_of(worker).await;
     for _ in 0..2 {
         shop.pass(TOO_LONG);
         shop.hear_of(shop.supervisor).await;
@@ -78,6 +85,7 @@ async fn a_silent_supervisor_takes_its_workers_along(place: Bench) {
     let shop = Workshop::open(place, None).await;
     let (_, worker) = shop.worker("Cart").await;
     shop.perform().await;
+    shop.hear_of(shop.supervisor).await;
     for _ in 0..2 {
         shop.pass(TOO_LONG);
         shop.hear_of(worker).await;
@@ -124,4 +132,83 @@ async fn a_silent_agent_whose_terminal_is_quiet_is_dead(place: Bench) {
     }
     assert!(matches!(verdicts[..], [Verdict::Asked, Verdict::Recovered { .. }]), "{verdicts:?}");
     assert_eq!(shop.last("AgentDeclaredDead").await["evidence"]["process_alive"], true);
+}
+
+async fn a_look_that_fails_is_no_evidence_of_death(place: Bench) {
+    let shop = Workshop::open(place, Some(&["sleep", "1000"])).await;
+    let (_, worker) = shop.worker("Cart").await;
+    shop.perform().await;
+    shop.pass(TOO_LONG);
+    shop.hear_of(shop.supervisor).await;
+    shop.health().check().await.unwrap();
+    shop.pass(TOO_LONG);
+    shop.hear_of(shop.supervisor).await;
+    let (files, away) = (shop.folder.path().join("bench/tmux.sock.d"), shop.folder.path().join("away"));
+    std::fs::rename(&files, &away).unwrap();
+    std::fs::write(&files, "no folder").unwrap();
+    assert_eq!(shop.health().check().await.unwrap(), [], "nothing can be seen of it");
+    std::fs::remove_file(&files).unwrap();
+    std::fs::rename(&away, &files).unwrap();
+    let verdicts = shop.health().check().await.unwrap();
+    assert!(matches!(verdict_on(&verdicts, worker), Some(Verdict::Recovered { .. })), "{verdicts:?}");
+}
+
+async fn who_speaks_at_the_last_moment_is_not_judged(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let (_, worker) = shop.worker("Cart").await;
+    shop.perform().await;
+    shop.hear_of(worker).await;
+    for verdict in [Some(Verdict::Asked), None] {
+        shop.pass(TOO_LONG);
+        if verdict.is_none() {
+            // While the others were looked at.
+            shop.hear_of(worker).await;
+        }
+        assert_eq!(shop.health().check_one(worker).await.unwrap(), verdict);
+    }
+    assert_eq!(shop.count("AgentDeclaredDead").await, 0);
+}
+
+async fn who_cannot_be_checked_keeps_nobody_else_from_it(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let (_, one) = shop.worker("Cart").await;
+    let (_, two) = shop.worker("Catalogue").await;
+    shop.perform().await;
+    for agent in [one, two] {
+        shop.hear_of(agent).await;
+    }
+    let damage = format!(
+        "update events set payload = '{{\"Nonsense\":{{}}}}' where aggregate_type = 'post'
+        and aggregate_id = '{one}' and event_type = 'AgentLaunched'"
+    );
+    shop.place.tamper(&damage).await;
+    shop.pass(TOO_LONG);
+    shop.hear_of(shop.supervisor).await;
+    // A node that does not remember how it was.
+    let elsewhere = shop.fleet.elsewhere(shop.place.log());
+    assert_eq!(shop.health_on(&elsewhere).check().await.unwrap(), [(two, Verdict::Asked)]);
+}
+
+async fn who_never_came_is_reported_once_and_waited_for(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let (_, worker) = shop.worker("Cart").await;
+    shop.perform().await;
+    let mut verdicts = Vec::new();
+    for _ in 0..4 {
+        shop.pass(TOO_LONG);
+        verdicts.extend(shop.health().check().await.unwrap());
+    }
+    assert_eq!(verdicts.iter().filter(|(of, _)| *of == worker).count(), 2, "{verdicts:?}");
+    assert_eq!(verdicts.len(), 4, "and the supervisor: {verdicts:?}");
+    assert_eq!((shop.count("AgentReportedSilent").await, shop.count("AgentDeclaredDead").await), (2, 0));
+    let mail = shop.last("MailSent").await;
+    assert!(mail["body"].as_str().unwrap().contains("agent.rotateCredentials"), "{mail}");
+    // It comes after all, and goes again.
+    shop.hear_of(worker).await;
+    for expected in ["asked", "recovered"] {
+        shop.pass(TOO_LONG);
+        let verdicts = shop.health().check().await.unwrap();
+        let verdict = serde_json::to_string(&verdict_on(&verdicts, worker).unwrap()).unwrap();
+        assert!(verdict.contains(expected), "{verdict}");
+    }
 }

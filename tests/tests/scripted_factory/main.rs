@@ -2,11 +2,15 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stderr, reason = "a test that fails shows what its agents said")]
 
+mod crashes;
 mod errands;
 mod ground;
 mod guide;
 mod health;
 mod load;
+mod setbacks;
 mod settings;
 mod story;
+mod tripwires;
+mod two_nodes;
 mod workshop;

@@ -9,7 +9,7 @@ use commands::factory::{AddTask, AppointSupervisor, AppointWorker, CreateEpic};
 use commands::tool_call::CallTool;
 use commands::{Actor, Context, Decision};
 use domain::post::Profiles;
-use domain::{AgentId, EpicId, TaskId};
+use domain::{AgentId, Entity, EpicId, TaskId, WorkspaceId};
 use muster_tests::fleet::{Fleet, new};
 use muster_tests::muster::wait_until;
 use muster_tests::stores;
@@ -18,7 +18,9 @@ use reactors::bench::{Bench, BenchSettings};
 use reactors::health::Health;
 use reactors::perform_errands::{FreshKey, Performer, Shop};
 use serde_json::{Value, json};
+use store::StreamId;
 use tempfile::TempDir;
+use uuid::Uuid;
 
 /// A workspace with one epic on a bench.
 pub(crate) struct Workshop {
@@ -26,6 +28,7 @@ pub(crate) struct Workshop {
     pub(crate) fleet: Fleet,
     pub(crate) engine: Arc<Engine>,
     pub(crate) bench: Arc<Bench>,
+    pub(crate) epic: EpicId,
     pub(crate) supervisor: AgentId,
     pub(crate) folder: TempDir,
 }
@@ -38,8 +41,14 @@ impl Workshop {
 
     /// The same with another main branch than the repository has.
     pub(crate) async fn open_on(place: stores::Bench, worker: Option<&[&str]>, main_branch: &str) -> Self {
+        let worker = worker.map(|it| format!("[agents.worker]\ncommand = {}\n", json!(it))).unwrap_or_default();
+        Self::open_with(place, &worker, main_branch).await
+    }
+
+    /// The same with agents as the bench file describes them.
+    pub(crate) async fn open_with(place: stores::Bench, agents: &str, main_branch: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("muster-shop-").tempdir().unwrap();
-        let bench = bench(&folder, worker, main_branch).await;
+        let bench = bench(&folder, agents, main_branch).await;
         let fleet = Fleet::on(place.log());
         let views = place.stores().views.clone();
         let engine = Arc::new(Engine::start(place.log(), views, projections::all(), Default::default()));
@@ -58,7 +67,12 @@ impl Workshop {
         fleet.executor.run(&fleet.context(), &create).await.unwrap();
         let supervisor = AppointSupervisor { by: None, epic_id, profiles: Profiles::default() };
         let supervisor = fleet.executor.run(&fleet.context(), &supervisor).await.unwrap().outcome.agent_id;
-        Self { place, fleet, engine, bench, supervisor, folder }
+        Self { place, fleet, engine, bench, epic: epic_id, supervisor, folder }
+    }
+
+    /// The workspace that the epic is in.
+    pub(crate) async fn workspace(&self) -> WorkspaceId {
+        serde_json::from_value(self.last("EpicCreated").await["workspace_id"].clone()).unwrap()
     }
 
     /// A task of the epic, and the worker on it.
@@ -81,7 +95,8 @@ impl Workshop {
         self.count("ErrandDone").await + self.count("ErrandFailed").await + self.count("ErrandCancelled").await
     }
 
-    fn shop(&self) -> Shop {
+    /// What the bench works with.
+    pub(crate) fn shop(&self) -> Shop {
         Shop {
             bench: Arc::clone(&self.bench),
             executor: Arc::clone(&self.fleet.executor),
@@ -125,6 +140,15 @@ impl Workshop {
         self.fleet.executor.run(&Context::new(actor, self.now()), decision).await.unwrap().outcome
     }
 
+    /// An aggregate as the log has it.
+    pub(crate) async fn folded<A: Entity>(&self, id: Uuid) -> A {
+        let mut state = A::default();
+        for event in self.place.stream(&StreamId::new(A::TYPE, id)).await {
+            state.apply(domain::decode(&event.event_type, &event.event_version, &event.payload).unwrap());
+        }
+        state
+    }
+
     /// How often something happened.
     pub(crate) async fn count(&self, event_type: &str) -> usize {
         self.place.everything().await.iter().filter(|it| it.event_type == event_type).count()
@@ -146,7 +170,7 @@ impl Drop for Workshop {
     }
 }
 
-async fn bench(folder: &TempDir, worker: Option<&[&str]>, main_branch: &str) -> Arc<Bench> {
+async fn bench(folder: &TempDir, agents: &str, main_branch: &str) -> Arc<Bench> {
     let repository = folder.path().join("shop");
     fs::create_dir_all(&repository).unwrap();
     let git = |args: &[&str]| {
@@ -164,14 +188,13 @@ async fn bench(folder: &TempDir, worker: Option<&[&str]>, main_branch: &str) -> 
         "-m",
         "Begin",
     ]);
-    let worker = worker.map(|it| format!("[agents.worker]\ncommand = {}\n", json!(it))).unwrap_or_default();
     let text = format!(
-        "folder = {}\n{worker}[projects.\"acme/shop\"]\nrepository = {}\nmain_branch = \"{main_branch}\"\n",
+        "folder = {}\n{agents}[projects.\"acme/shop\"]\nrepository = {}\nmain_branch = \"{main_branch}\"\n",
         json!(folder.path().join("bench")),
         json!(repository)
     );
     let file = folder.path().join("bench.toml");
     fs::write(&file, text).unwrap();
     let settings = BenchSettings::read(Some(&file), |_| None, folder.path()).unwrap().unwrap();
-    Bench::open(settings, "127.0.0.1:1").unwrap()
+    Bench::open(settings, "127.0.0.1:1").await.unwrap()
 }

@@ -246,7 +246,7 @@ pub(in crate::mcp) async fn create_epic_pr(call: Call, input: CreateEpicPr) -> R
     let CreateEpicPr { title, description } = input;
     let submit = SubmitEpic { by: call.agent.agent_id, title, description };
     let answer = |result| match result {
-        WorkResult::EpicPullRequestOpened { pr_url } => Ok(CreatedEpicPr { pr_url }),
+        WorkResult::EpicPullRequestOpened { pr_url, .. } => Ok(CreatedEpicPr { pr_url }),
         other => Err(wrong_result(&other)),
     };
     let already = || async {

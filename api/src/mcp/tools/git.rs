@@ -94,6 +94,7 @@ impl Call {
         if factory.epic_id != epic.id || !is_mine {
             return Err(not_yours());
         }
+        let is_reviewed = matches!(factory.state, TaskState::PendingReview | TaskState::Approved);
         Ok(Workplace {
             bench: epic.bench.to_string(),
             project_id: epic.project_id,
@@ -101,6 +102,7 @@ impl Call {
             epic_branch: epic.worktree_name.to_string(),
             task_id,
             task_branch: factory.worktree_name.to_string(),
+            reviewed: factory.head.filter(|_| is_reviewed),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use commands::factory::AppointSupervisor;
-use domain::post::{AgentKind, HealthRules};
+use domain::post::AgentKind;
 use domain::{AgentId, EpicId};
 use projections::epics;
 use projections::floor::{self, Filter, FloorView};
@@ -55,6 +55,7 @@ pub(in crate::mcp) struct CheckHealth {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::mcp) struct Health {
+    /// Whether it was heard of lately, or rests while a human reviews its epic.
     healthy: bool,
     last_heartbeat: DateTime<Utc>,
     minutes_since_heartbeat: i64,
@@ -96,14 +97,14 @@ pub(in crate::mcp) async fn list_supervisors(call: Call, input: ListSupervisors)
 }
 
 pub(in crate::mcp) async fn check_supervisor_health(call: Call, input: CheckHealth) -> Result<Health, Failure> {
-    call.caught_up(&[floor::NAME]).await?;
+    call.caught_up(&[floor::NAME, epics::NAME]).await?;
     let supervisor = floor::find(&call.app.views, AgentId(input.supervisor_id)).await?;
     let is_one = |it: &FloorView| it.workspace_id == call.post.workspace_id && it.kind == AgentKind::Supervisor;
     let none = || Failure::refused(Code::AgentNotFound, "the workspace has no such supervisor");
     let supervisor = supervisor.filter(is_one).ok_or_else(none)?;
     let silent = call.app.clock.now() - supervisor.last_heartbeat;
     Ok(Health {
-        healthy: silent <= HealthRules::default().silence && supervisor.state == domain::post::PostState::InProgress,
+        healthy: call.app.is_healthy(&supervisor).await?,
         last_heartbeat: supervisor.last_heartbeat,
         minutes_since_heartbeat: silent.num_minutes().max(0),
     })

@@ -13,6 +13,8 @@ pub struct FailTask {
     pub conflict_files: Vec<String>,
     /// Whether its worker died, which counts.
     pub after_death: bool,
+    /// Whether its epic is given up, and it with that.
+    pub with_epic: bool,
     /// When this is asked.
     pub now: DateTime<Utc>,
 }
@@ -23,9 +25,9 @@ pub(super) fn decide(task: &Task, command: FailTask) -> Result<Vec<TaskEvent>, T
         return Ok(vec![]);
     }
     factory.may_become(TaskState::Failed)?;
-    let FailTask { reason, conflict_files, after_death, now } = command;
+    let FailTask { reason, conflict_files, after_death, with_epic, now } = command;
     let attempts = factory.attempts + u32::from(after_death);
-    Ok(vec![TaskEvent::TaskFailed { reason, conflict_files, attempts, failed_at: now }])
+    Ok(vec![TaskEvent::TaskFailed { reason, conflict_files, attempts, with_epic, failed_at: now }])
 }
 
 #[cfg(test)]
@@ -40,6 +42,7 @@ mod tests {
             reason: "Its rebase conflicts".to_owned(),
             conflict_files: vec!["cart.rs".to_owned()],
             after_death: false,
+            with_epic: false,
             now: at(9),
         }))
     }

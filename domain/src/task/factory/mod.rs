@@ -4,6 +4,7 @@ mod add_to_epic;
 mod approve;
 mod assign_worker;
 mod fail;
+mod fail_merge;
 mod hand_over;
 mod merge;
 mod rebase;
@@ -21,6 +22,7 @@ pub use add_to_epic::AddTaskToEpic;
 pub use approve::ApproveTask;
 pub use assign_worker::AssignWorker;
 pub use fail::FailTask;
+pub use fail_merge::FailTaskMerge;
 pub use hand_over::HandOverTask;
 pub use merge::MergeTask;
 pub use rebase::RebaseTask;
@@ -50,6 +52,10 @@ pub struct FactoryTask {
     pub attempts: u32,
     /// Where its pull request is, once it has one.
     pub pr_url: Option<String>,
+    /// What its pull request was called when it was submitted last.
+    pub pr_title: Option<String>,
+    /// What that said it does.
+    pub pr_description: Option<String>,
     /// The commit that was submitted last, where it is known.
     pub head: Option<String>,
     /// Since when it waits for review, while it does.
@@ -77,6 +83,8 @@ pub enum FactoryCommand {
     Approve(ApproveTask),
     /// See [`MergeTask`].
     Merge(MergeTask),
+    /// See [`FailTaskMerge`].
+    FailMerge(FailTaskMerge),
     /// See [`HandOverTask`].
     HandOver(HandOverTask),
     /// See [`ResetTask`].
@@ -96,6 +104,7 @@ pub(super) fn decide(task: &Task, command: FactoryCommand) -> Result<Vec<TaskEve
         FactoryCommand::Rebase(it) => rebase::decide(task, it),
         FactoryCommand::Approve(it) => approve::decide(task, it),
         FactoryCommand::Merge(it) => merge::decide(task, it),
+        FactoryCommand::FailMerge(it) => fail_merge::decide(task, it),
         FactoryCommand::HandOver(it) => hand_over::decide(task, it),
         FactoryCommand::Reset(it) => reset::decide(task, it),
         FactoryCommand::Fail(it) => fail::decide(task, it),

@@ -34,13 +34,14 @@ impl TaskState {
 
     /// Every legal move, whoever makes it: the document's list, the start, the resets and the end after five deaths.
     ///
-    /// One is ours: a merge that turns out to conflict sends an approved task back to its worker for a rebase.
+    /// Two are ours: a merge that turns out to conflict sends an approved task back to its worker for a rebase, and one
+    /// that fails otherwise sends it back to its supervisor.
     pub const MOVES: [(Self, &'static [Self]); 7] = [
         (Pending, &[InProgress, Failed]),
         (InProgress, &[Pending, PendingReview, Failed]),
         (PendingReview, &[InProgress, NeedsRebase, Approved, Failed]),
         (NeedsRebase, &[Pending, PendingReview, Failed]),
-        (Approved, &[Pending, NeedsRebase, Completed, Failed]),
+        (Approved, &[Pending, PendingReview, NeedsRebase, Completed, Failed]),
         (Completed, &[]),
         (Failed, &[]),
     ];
@@ -102,7 +103,7 @@ mod tests {
         "P-R---F", // IN_PROGRESS
         "-I-NA-F", // PENDING_REVIEW
         "P-R---F", // NEEDS_REBASE
-        "P--N-CF", // APPROVED
+        "P-RN-CF", // APPROVED
         "-------", // COMPLETED
         "-------", // FAILED
     ];

@@ -27,12 +27,13 @@ pub(super) fn said(event: &EpicEvent, subject: &Subject, rows: &mut Rows) -> Res
                 Changed::default().with("title", title).with("description", description).with("design", design);
             Said::new(*changed_at, joined(about, changes.finish())).to(supervisor).about(supervisor)
         }
-        EpicEvent::EpicSubmitted { agent_id, pr_url, title, description, submitted_at } => {
+        EpicEvent::EpicSubmitted { agent_id, pr_url, title, description, head, submitted_at } => {
             let content = json!({
                 "submittedBy": agent_shown(Some(*agent_id), rows)?,
                 "prUrl": pr_url,
                 "prTitle": title,
                 "prDescription": description,
+                "head": head,
             });
             Said::new(*submitted_at, joined(about, content)).about(Some(*agent_id))
         }

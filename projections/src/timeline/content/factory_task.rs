@@ -40,6 +40,9 @@ pub(super) fn said(event: &TaskEvent, subject: &Subject, rows: &mut Rows) -> Res
             let content = json!({ "approvedBy": agent_shown(Some(*by), rows)?, "prUrl": pr_url });
             Said::new(*approved_at, content).to(worker).about(worker)
         }
+        TaskEvent::TaskMergeFailed { error, failed_at } => {
+            Said::new(*failed_at, json!({ "error": error })).to(worker).about(worker)
+        }
         TaskEvent::TaskHandedOver { from_agent_id, to_agent_id, attempts, handed_over_at } => {
             let content = json!({
                 "previousAgentId": from_agent_id,
@@ -52,7 +55,7 @@ pub(super) fn said(event: &TaskEvent, subject: &Subject, rows: &mut Rows) -> Res
             let content = json!({ "previousState": from, "previousAgentId": previous_agent_id });
             Said::new(*reset_at, content).about(*previous_agent_id)
         }
-        TaskEvent::TaskFailed { reason, conflict_files, attempts, failed_at } => {
+        TaskEvent::TaskFailed { reason, conflict_files, attempts, with_epic: _, failed_at } => {
             let content = json!({ "reason": reason, "conflictFiles": conflict_files, "attempts": attempts });
             Said::new(*failed_at, content).to(worker).about(worker)
         }

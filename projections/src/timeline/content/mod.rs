@@ -91,7 +91,7 @@ pub(super) fn said(fact: &Fact, subject: Option<&Subject>, rows: &mut Rows) -> R
         FactOf::Session(event) => Some(session::said(event, subject)),
         FactOf::Task(event) => task::said(event, subject, rows)?,
         FactOf::Epic(event) => epic::said(event, subject, rows)?,
-        FactOf::Post(event) => Some(post::said(event, subject)),
+        FactOf::Post(event) => post::said(event, subject),
         FactOf::Errand(event) => errand::said(event, subject),
         FactOf::Wiki(event) => wiki::said(event, subject, rows)?,
         FactOf::Scorecard(event) => Some(scorecard::said(event, subject)),

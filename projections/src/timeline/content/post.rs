@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Said, joined};
 use crate::timeline::subjects::Subject;
 
-pub(super) fn said(event: &PostEvent, subject: &Subject) -> Said {
+pub(super) fn said(event: &PostEvent, subject: &Subject) -> Option<Said> {
     let about = json!({ "agentId": subject.id, "agentName": subject.name });
     let agent = Some(AgentId(subject.id));
     let (at, content) = match event {
@@ -35,8 +35,9 @@ pub(super) fn said(event: &PostEvent, subject: &Subject) -> Said {
                 "replaces": replaces,
             });
             let said = Said::new(*posted_at, joined(about, content)).about(agent);
-            return Said { task: *task_id, ..said };
+            return Some(Said { task: *task_id, ..said });
         }
+        PostEvent::AgentLaunched { .. } | PostEvent::AgentLaunchFailed { .. } => return None,
         PostEvent::AgentHealthChecked { last_heartbeat, checks_missed, checked_at } => {
             (*checked_at, json!({ "lastHeartbeat": last_heartbeat, "checksMissed": checks_missed }))
         }
@@ -51,7 +52,7 @@ pub(super) fn said(event: &PostEvent, subject: &Subject) -> Said {
         }
         PostEvent::AgentDischarged { result, discharged_at } => (*discharged_at, json!({ "result": result })),
     };
-    Said::new(at, joined(about, content)).to(agent).about(agent)
+    Some(Said::new(at, joined(about, content)).to(agent).about(agent))
 }
 
 fn evidence_shown(evidence: &Evidence) -> Value {

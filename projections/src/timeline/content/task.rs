@@ -111,6 +111,7 @@ pub(super) fn said(event: &TaskEvent, subject: &Subject, rows: &mut Rows) -> Res
         | TaskEvent::TaskRebaseRequested { .. }
         | TaskEvent::TaskRebased { .. }
         | TaskEvent::TaskApproved { .. }
+        | TaskEvent::TaskMergeFailed { .. }
         | TaskEvent::TaskHandedOver { .. }
         | TaskEvent::TaskReset { .. }
         | TaskEvent::TaskFailed { .. } => match factory_task::said(event, subject, rows)? {

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use domain::{AgentId, ProjectId, ReviewDecision, UserId, WorkspaceId};
+use commands::factory::{AddTask, AppointSupervisor};
+use domain::post::Profiles;
+use domain::{AgentId, EpicId, ProjectId, ReviewDecision, TaskId, UserId, WorkspaceId};
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use muster_tests::work::Work;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -79,6 +82,19 @@ impl Run {
         self.server.executor.run(&context, &decision).await.unwrap();
     }
 
+    /// A supervisor adds a task to an epic.
+    async fn gets_a_task(&self, epic: &str, title: &str) {
+        let (clock, executor) = (&self.server.bench.clock, &self.server.executor);
+        let epic_id = EpicId(self.id(epic).parse().unwrap());
+        let system = commands::Context::new(commands::Actor::System("test"), clock.now());
+        let appoint = AppointSupervisor { by: None, epic_id, profiles: Profiles::default() };
+        let by = executor.run(&system, &appoint).await.unwrap().outcome.agent_id;
+        let supervisor = commands::Context::new(commands::Actor::Agent(by), clock.now());
+        let (title, description) = (title.to_owned(), String::new());
+        let add = AddTask { by, task_id: TaskId(Uuid::now_v7()), title, description };
+        executor.run(&supervisor, &add).await.unwrap();
+    }
+
     /// The next step; false when there is none. Time passes with each.
     pub(super) async fn step(&mut self) -> bool {
         self.server.bench.clock.set(self.server.bench.clock.now() + TimeDelta::minutes(10));
@@ -107,6 +123,7 @@ impl Run {
                     json!({ "projectId": shop, "title": "Shopping", "description": "A shop", "design": "# Shop" });
                 self.keep("epic", ada.post("/api/epic.create", &epic).await.ok().id_of("epic"));
                 self.is_rejected(1).await;
+                self.gets_a_task("epic", "A till").await;
             }
             4 => {
                 dev.post("/api/task.complete", &json!({ "taskId": self.id("task") })).await.ok();
