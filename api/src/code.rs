@@ -149,10 +149,12 @@ codes! {
     AgentNotPosted = 404 "AGENT_NOT_POSTED"
     /// The agent was relieved of its post, or its work there is over.
     AgentRelieved = 403 "AGENT_RELIEVED"
+    /// The agent was started already, or was heard of though its bench did not start it.
+    AgentAlreadyLaunched = 409 "AGENT_ALREADY_LAUNCHED"
     /// Agents of this kind may not use the tool, nor the route that shows the same.
     ToolNotAllowed = 403 "TOOL_NOT_ALLOWED"
 
-    /// Other work on the same task or epic is under way.
+    /// Other work on the same task, epic or agent is under way.
     ErrandUnderway = 409 "ERRAND_UNDERWAY"
 
     /// There is no such wiki entry.

@@ -31,7 +31,7 @@ pub(crate) const TYPES: &[&str] = &[
     "task_submitted", "task_approved", "task_changes_requested", "task_rebase_requested", "task_rebased",
     "task_merge_failed", "task_handed_over", "task_reset", "task_failed",
     "agent_posted", "agent_health_checked", "agent_reported_silent", "agent_declared_dead", "agent_relieved",
-    "agent_discharged", "errand_failed",
+    "agent_discharged", "agent_launch_ordered", "errand_failed",
     "mail_received", "tool_failed", "notification_failed",
 ];
 

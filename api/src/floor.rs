@@ -1,14 +1,15 @@
-//! The factory floor: how its agents are.
+//! The factory floor: how its agents are, and another launch for one that was not started.
 
 use std::sync::Arc;
 
 use aide::axum::ApiRouter;
-use aide::axum::routing::get_with;
+use aide::axum::routing::{get_with, post_with};
 use axum::extract::State;
 use chrono::{DateTime, Utc};
+use commands::factory as command;
 use domain::epic::EpicState;
 use domain::post::{self, HealthRules};
-use domain::{EpicId, ProjectId, WorkspaceId};
+use domain::{AgentId, EpicId, ProjectId, WorkspaceId};
 use projections::floor::{self, Filter, FloorView};
 use projections::{epics, workspaces};
 use reactors::bench::Bench;
@@ -17,11 +18,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::App;
-use crate::answer::{Seen, Shown};
-use crate::auth::{Caller, Principal};
+use crate::answer::{Answer, Seen, Shown};
+use crate::auth::{Caller, Owner, Principal};
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::input::{Look, without_nulls};
+use crate::input::{Ask, Look, without_nulls};
 use crate::openapi::route;
 use crate::words::same_words;
 
@@ -56,6 +57,17 @@ enum Permissions {
     Strict,
     Relaxed,
     Yolo,
+}
+
+/// What came of an agent's launch.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Launch {
+    Ordered,
+    Started,
+    LeftToItself,
+    Failed,
 }
 
 /// How an agent's work in the factory ended.
@@ -100,6 +112,8 @@ struct AgentHealth {
     /// Whether such agents start themselves, because their bench has no command for them or no tmux; null when that
     /// bench is not on this node.
     external: Option<bool>,
+    /// What came of its launch: one that `failed` waits for people.
+    launch: Launch,
     model: String,
     permissions: Permissions,
     /// The how-manieth agent on its seat it is.
@@ -109,7 +123,7 @@ struct AgentHealth {
     /// Whether it is at its post and was heard of in the last two minutes, or as lately as its bench wants; a supervisor
     /// rests while a human reviews its epic.
     healthy: bool,
-    /// Its last mail or tool call, or when it was posted or started.
+    /// Its last mail or tool call, or when it was posted, started or ordered to be.
     last_heartbeat: DateTime<Utc>,
     minutes_since_heartbeat: i64,
     /// How many health checks it has missed since.
@@ -141,8 +155,24 @@ struct Health {
     agents: Vec<AgentHealth>,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct LaunchAgent {
+    id: Uuid,
+}
+
+/// A launch that is on its way.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LaunchOrdered {
+    agent_id: Uuid,
+    /// The errand that its bench does.
+    errand_id: Uuid,
+}
+
 same_words!(AgentKind = post::AgentKind { Orchestrator, Supervisor, Worker });
 same_words!(Permissions = post::Permissions { Strict, Relaxed, Yolo });
+same_words!(Launch = post::Launch { Ordered, Started, LeftToItself, Failed });
 same_words!(WorkEnd = post::WorkEnd { Success, Failure });
 same_words!(PostState = post::PostState { InProgress, Done, Failed });
 
@@ -155,8 +185,20 @@ pub(crate) fn routes() -> ApiRouter<Arc<App>> {
         Code::EpicAccessDenied,
         Code::ToolNotAllowed,
     ];
+    const LAUNCH: &[Code] = &[
+        Code::AgentNotFound,
+        Code::AgentAccessDenied,
+        Code::AgentNotPosted,
+        Code::AgentRelieved,
+        Code::AgentAlreadyLaunched,
+        Code::ErrandUnderway,
+    ];
     ApiRouter::new()
         .api_route("/agent.health", get_with(health, route("agents", "How the agents of the factory are now", HEALTH)))
+        .api_route(
+            "/agent.launch",
+            post_with(launch, route("agents", "Launch an agent again that its bench did not start", LAUNCH)),
+        )
 }
 
 async fn health(
@@ -195,7 +237,27 @@ async fn health(
     Ok(Shown(Health { agents }))
 }
 
+async fn launch(
+    State(app): State<Arc<App>>,
+    Ask { by, input, context }: Ask<Owner, LaunchAgent>,
+) -> Result<Answer<LaunchOrdered>, ApiError> {
+    let agent_id = AgentId(input.id);
+    let heard_of = app.was_heard_of(agent_id).await?;
+    let done = app.run(&context, &command::LaunchAgent { by: by.user_id, agent_id, heard_of }).await?;
+    let ordered = LaunchOrdered { agent_id: agent_id.0, errand_id: done.outcome.0 };
+    Ok(Answer::of(&done, Some(ordered)))
+}
+
 impl App {
+    /// Whether an agent of the factory has said anything itself, by all that is on record.
+    async fn was_heard_of(&self, agent: AgentId) -> Result<bool, ApiError> {
+        let position = self.log.head().await?.position;
+        if !self.engine.wait_for(&[floor::NAME], position, self.settings.patience).await {
+            return Err(ApiError::unavailable("the floor is not shown up to now yet"));
+        }
+        Ok(floor::find(&self.views, agent).await?.is_some_and(|it| it.heard_of))
+    }
+
     /// Whether an agent is at its post, and rests or was heard of as lately as its bench wants; as the document wants
     /// where that bench is not on this node.
     pub(crate) async fn is_healthy(&self, it: &FloorView) -> Result<bool, ApiError> {
@@ -239,6 +301,7 @@ fn shown(it: FloorView, healthy: bool, external: Option<bool>, now: DateTime<Utc
         bench: it.bench.to_string(),
         tmux_session: it.tmux_session,
         external,
+        launch: it.launch.into(),
         model: it.profile.model,
         permissions: it.profile.permissions.into(),
         attempt: it.attempt,

@@ -54,7 +54,7 @@ pub struct FloorView {
     pub successor: Option<AgentId>,
     /// What came of its launch.
     pub launch: Launch,
-    /// When it was last heard of: its posting, its start, its last mail or its last tool call.
+    /// When it was last heard of: its posting, the order to start it, its start, its last mail or its last tool call.
     pub last_heartbeat: DateTime<Utc>,
     /// Whether it has said anything itself.
     pub heard_of: bool,
@@ -262,6 +262,12 @@ impl FloorView {
             }
             PostEvent::AgentLaunched { started: false, .. } => self.launch = Launch::LeftToItself,
             PostEvent::AgentLaunchFailed { .. } => self.launch = Launch::Failed,
+            // It has its time once more, and is reported once more if it does not come.
+            PostEvent::AgentLaunchOrdered { ordered_at } => {
+                self.launch = Launch::Ordered;
+                self.last_heartbeat = self.last_heartbeat.max(ordered_at);
+                (self.checks_missed, self.checked_at, self.evidence) = (0, None, None);
+            }
             PostEvent::AgentHealthChecked { checks_missed, checked_at, .. } => {
                 (self.checks_missed, self.checked_at) = (checks_missed, Some(checked_at));
             }
@@ -333,6 +339,17 @@ mod tests {
         assert_eq!((shown.launch, shown.last_heartbeat, shown.heard_of), (Launch::LeftToItself, at(1), true));
         let shown = folded(facts([agent_posted(), post(PostEvent::AgentLaunchFailed { failed_at: at(3) })]));
         assert_eq!((shown.launch, shown.last_heartbeat), (Launch::Failed, at(0)));
+    }
+
+    #[test]
+    fn a_launch_that_is_ordered_again_gives_an_agent_its_time_and_ends_what_was_reported() {
+        let evidence = Evidence { last_heartbeat: at(0), checks_missed: 2, process_alive: None, last_output_at: None };
+        let reported = PostEvent::AgentReportedSilent { evidence, reported_at: at(5) };
+        let failed = PostEvent::AgentLaunchFailed { failed_at: at(3) };
+        let ordered = PostEvent::AgentLaunchOrdered { ordered_at: at(7) };
+        let shown = folded(facts([agent_posted(), post(failed), post(reported), post(ordered)]));
+        assert_eq!((shown.launch, shown.last_heartbeat, shown.heard_of), (Launch::Ordered, at(7), false));
+        assert_eq!((shown.checks_missed, shown.checked_at, shown.evidence), (0, None, None));
     }
 
     #[test]

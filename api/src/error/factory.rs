@@ -37,6 +37,8 @@ impl From<PostError> for ApiError {
             PostError::NotPosted => Code::AgentNotPosted,
             PostError::AlreadyPosted | PostError::SeatTaken(_) => Code::ConcurrencyConflict,
             PostError::Relieved { .. } | PostError::Discharged => Code::AgentRelieved,
+            PostError::LaunchUnderway => Code::ErrandUnderway,
+            PostError::AlreadyLaunched => Code::AgentAlreadyLaunched,
             PostError::WrongKind { .. } | PostError::AccessDenied => Code::AgentAccessDenied,
         };
         Self::new(code, refusal.to_string())

@@ -72,6 +72,7 @@ impl Decision for CheckHealth {
                 PostEvent::AgentPosted { .. }
                 | PostEvent::AgentLaunched { .. }
                 | PostEvent::AgentLaunchFailed { .. }
+                | PostEvent::AgentLaunchOrdered { .. }
                 | PostEvent::AgentRelieved { .. }
                 | PostEvent::AgentDischarged { .. } => verdict,
             };

@@ -45,7 +45,8 @@ impl Decision for FailErrand {
             Work::Launch { agent_id } => {
                 let note = NoteLaunch { launch: Launch::Failed, now: desk.now() };
                 desk.run::<Post>(agent_id.0, PostCommand::NoteLaunch(note)).await?;
-                "An agent could not be started"
+                letters::launch_failed(desk, &errand, agent_id, &error).await?;
+                return Ok(self.errand_id);
             }
             Work::Stop { .. } => "An agent could not be stopped",
             Work::MergeEpic { .. } => "An epic could not be merged",

@@ -204,7 +204,7 @@ pub(super) async fn silent(desk: &mut Desk<'_>, post: &LivePost, evidence: &Evid
     let why = match evidence.process_alive {
         Some(true) => "but its process is alive and produces output. It was left running.",
         Some(false) | None => {
-            "and its bench did not start it. Start it yourself, with a key from agent.rotateCredentials, or give its work up."
+            "and its bench did not start it. Have it launched again (agent.launch), start it yourself with a key from agent.rotateCredentials, or give its work up."
         }
     };
     let body = format!("{} {} has not been heard of, {why}", post.kind, post.agent_id);
@@ -244,6 +244,20 @@ pub(super) async fn launch_waiting(
         since.to_rfc3339_opts(SecondsFormat::Secs, true)
     );
     send(desk, launch.workspace_id, Sender::System, To::Human, subject, body).await
+}
+
+/// To people: an agent could not be started, and waits for them.
+pub(super) async fn launch_failed(
+    desk: &mut Desk<'_>,
+    launch: &LiveErrand,
+    agent: AgentId,
+    error: &str,
+) -> Result<(), Stop> {
+    let body = format!(
+        "Agent {agent} could not be started on bench {}: {error}\nPut that right and have it launched again (agent.launch), or start it yourself with a key from agent.rotateCredentials.",
+        launch.bench
+    );
+    errand_failed(desk, launch.workspace_id, "An agent could not be started", &body).await
 }
 
 /// To people: something could not be done outside, and nobody else will be told.

@@ -55,6 +55,11 @@ pub enum PostEvent {
         /// When it happened.
         failed_at: DateTime<Utc>,
     },
+    /// People want the agent started, which its bench could not do, or left to it.
+    AgentLaunchOrdered {
+        /// When it happened.
+        ordered_at: DateTime<Utc>,
+    },
     /// The agent was silent for too long, and was asked whether it is there.
     AgentHealthChecked {
         /// When it was last heard of.
@@ -116,6 +121,7 @@ event_kinds! { PostEvent of Post {
     }
     AgentLaunched "1" "An agent of the factory was started by its bench, or left to start itself."
     AgentLaunchFailed "1" "An agent of the factory could not be started by its bench."
+    AgentLaunchOrdered "1" "An agent of the factory that was not started by its bench is to be launched again."
     AgentHealthChecked "1" "An agent of the factory was silent for too long and was asked whether it is there."
     AgentReportedSilent "1" "An agent of the factory is silent, though its process is alive or nobody has started it, and was reported."
     AgentDeclaredDead "1" "An agent of the factory was declared dead, with the evidence."

@@ -11,6 +11,7 @@ mod event;
 mod examples;
 mod kind;
 mod launch;
+mod order_launch;
 mod post_agent;
 mod profile;
 mod relieve;
@@ -27,6 +28,7 @@ pub use discharge::DischargeAgent;
 pub use event::{Evidence, PostEvent};
 pub use kind::{AgentKind, PostState, WorkEnd};
 pub use launch::{Launch, NoteLaunch};
+pub use order_launch::OrderLaunch;
 pub use post_agent::PostAgent;
 pub use profile::{Permissions, Profile, Profiles};
 pub use relieve::RelieveAgent;
@@ -100,6 +102,8 @@ pub enum PostCommand {
     Post(Box<PostAgent>),
     /// See [`NoteLaunch`].
     NoteLaunch(NoteLaunch),
+    /// See [`OrderLaunch`].
+    OrderLaunch(OrderLaunch),
     /// See [`CheckHealth`].
     CheckHealth(CheckHealth),
     /// See [`DeclareDead`].
@@ -139,6 +143,12 @@ pub enum PostError {
         /// What the agent is.
         is: AgentKind,
     },
+    /// Its launch has not ended yet.
+    #[error("the agent's launch is under way")]
+    LaunchUnderway,
+    /// It was started, or was heard of though it was not.
+    #[error("the agent was started already")]
+    AlreadyLaunched,
     /// It is in another workspace.
     #[error("the agent belongs to another workspace")]
     AccessDenied,
@@ -173,6 +183,7 @@ impl Post {
         match command {
             PostCommand::Post(it) => post_agent::decide(self, *it),
             PostCommand::NoteLaunch(it) => launch::decide(self, it),
+            PostCommand::OrderLaunch(it) => order_launch::decide(self, it),
             PostCommand::CheckHealth(it) => check_health::decide(self, it),
             PostCommand::DeclareDead(it) => declare_dead::decide(self, it),
             PostCommand::Relieve(it) => relieve::decide(self, it),
@@ -255,6 +266,10 @@ impl LivePost {
                 self.launch = if started { Launch::Started } else { Launch::LeftToItself };
             }
             PostEvent::AgentLaunchFailed { failed_at: _ } => self.launch = Launch::Failed,
+            PostEvent::AgentLaunchOrdered { ordered_at: _ } => {
+                self.launch = Launch::Ordered;
+                (self.missed, self.reported_since) = (None, None);
+            }
             PostEvent::AgentHealthChecked { last_heartbeat, checks_missed, checked_at } => {
                 self.missed = Some(MissedCheck { last_heartbeat, count: checks_missed, checked_at });
             }
@@ -286,6 +301,7 @@ impl Entity for Post {
             }
             PostEvent::AgentLaunched { .. }
             | PostEvent::AgentLaunchFailed { .. }
+            | PostEvent::AgentLaunchOrdered { .. }
             | PostEvent::AgentHealthChecked { .. }
             | PostEvent::AgentReportedSilent { .. }
             | PostEvent::AgentDeclaredDead { .. } => vec![],

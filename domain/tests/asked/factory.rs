@@ -8,8 +8,8 @@ use domain::errand::{
     CancelErrand, ErrandCommand, FailErrand, FinishErrand, OrderErrand, RetryErrand, Work, WorkResult,
 };
 use domain::post::{
-    AgentKind, CheckHealth, DischargeAgent, HealthRules, Launch, NoteLaunch, PostAgent, PostCommand, Profiles,
-    RelieveAgent, WorkEnd,
+    AgentKind, CheckHealth, DischargeAgent, HealthRules, Launch, NoteLaunch, OrderLaunch, PostAgent, PostCommand,
+    Profiles, RelieveAgent, WorkEnd,
 };
 use domain::{Party, TaskId};
 use proptest::option;
@@ -96,10 +96,11 @@ pub(crate) fn post_command() -> impl Strategy<Value = PostCommand> {
     let launches = [Launch::Started, Launch::LeftToItself, Launch::Failed];
     let launch = proptest::sample::select(launches.to_vec())
         .prop_map(|launch| PostCommand::NoteLaunch(NoteLaunch { launch, now: NOW }));
+    let again = any::<bool>().prop_map(|heard_of| PostCommand::OrderLaunch(OrderLaunch { heard_of, now: NOW }));
     let relieve = option::of(Just(id(31)))
         .prop_map(|successor| PostCommand::Relieve(RelieveAgent { reason: "x".to_owned(), successor, now: NOW }));
     let discharge = Just(PostCommand::Discharge(DischargeAgent { result: WorkEnd::Success, now: NOW }));
-    prop_oneof![3 => post, 2 => launch, 4 => check, 1 => relieve, 1 => discharge]
+    prop_oneof![3 => post, 2 => launch, 2 => again, 4 => check, 1 => relieve, 1 => discharge]
 }
 
 pub(crate) fn errand_command() -> impl Strategy<Value = ErrandCommand> {

@@ -68,6 +68,7 @@ pub(crate) fn post_events() -> Vec<PostEvent> {
         },
         PostEvent::AgentLaunched { started: true, launched_at: noon() },
         PostEvent::AgentLaunchFailed { failed_at: noon() },
+        PostEvent::AgentLaunchOrdered { ordered_at: noon() },
         PostEvent::AgentHealthChecked { last_heartbeat: noon(), checks_missed: 1, checked_at: noon() },
         PostEvent::AgentReportedSilent { evidence, reported_at: noon() },
         PostEvent::AgentDeclaredDead { evidence, declared_at: noon() },

@@ -113,6 +113,7 @@ timeline_types! {
         AgentDeclaredDead => "agent_declared_dead",
         AgentRelieved => "agent_relieved",
         AgentDischarged => "agent_discharged",
+        AgentLaunchOrdered => "agent_launch_ordered",
         // A launch that failed shows as an errand that did.
         - AgentLaunched | AgentLaunchFailed,
     }

@@ -6,6 +6,7 @@ mod epics;
 mod floor;
 mod health;
 mod illegal;
+mod launches;
 mod races;
 mod read_models;
 mod reviews;

@@ -39,6 +39,7 @@ const ROUTES: &[(&str, &str)] = &[
     ("delete", "/api/agent.delete"),
     ("get", "/api/agent.terminal"),
     ("get", "/api/agent.health"),
+    ("post", "/api/agent.launch"),
     ("get", "/api/kpi.get"),
     ("post", "/api/kpi.recalculate"),
     ("get", "/api/kpi.explain"),

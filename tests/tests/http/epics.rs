@@ -33,16 +33,16 @@ both_stores!(
 );
 
 /// An owner with a project and an epic, and the agents that a test plays.
-struct Place {
-    server: Server,
-    ada: Client,
-    workspace: String,
-    shop: String,
-    epic: String,
+pub(crate) struct Place {
+    pub(crate) server: Server,
+    pub(crate) ada: Client,
+    pub(crate) workspace: String,
+    pub(crate) shop: String,
+    pub(crate) epic: String,
 }
 
 impl Place {
-    async fn new(bench: Bench) -> Self {
+    pub(crate) async fn new(bench: Bench) -> Self {
         Self::on(Server::start(bench).await).await
     }
 
@@ -54,16 +54,16 @@ impl Place {
         Self { server, ada, workspace, shop, epic }
     }
 
-    async fn run<D: Decision>(&self, actor: Actor, decision: &D) -> D::Outcome {
+    pub(crate) async fn run<D: Decision>(&self, actor: Actor, decision: &D) -> D::Outcome {
         let context = Context::new(actor, self.server.bench.clock.now());
         self.server.executor.run(&context, decision).await.unwrap().outcome
     }
 
-    async fn system<D: Decision>(&self, decision: &D) -> D::Outcome {
+    pub(crate) async fn system<D: Decision>(&self, decision: &D) -> D::Outcome {
         self.run(Actor::System("test"), decision).await
     }
 
-    async fn supervisor(&self) -> AgentId {
+    pub(crate) async fn supervisor(&self) -> AgentId {
         let epic_id = EpicId(self.epic.parse().unwrap());
         self.system(&AppointSupervisor { by: None, epic_id, profiles: Profiles::default() }).await.agent_id
     }
@@ -98,7 +98,7 @@ impl Place {
     }
 
     /// An answer that has seen everything.
-    async fn seen(&self, path: &str) -> Value {
+    pub(crate) async fn seen(&self, path: &str) -> Value {
         let head = self.server.head().await.to_string();
         self.ada.with("X-Min-Position", &head).get(path).await.ok().body
     }

@@ -14,6 +14,7 @@ mod github_accounts;
 mod github_news;
 mod github_repeats;
 mod github_sign_in;
+mod launches;
 mod limits;
 mod mail;
 mod matrix;

@@ -91,6 +91,7 @@ fn table(world: &World) -> Vec<Row> {
         ("POST", "/api/agent.rotateCredentials".into(), json!({ "id": spare }), [IN, AGENT, OWNERS, OWNERS, OWNERS]),
         ("DELETE", format!("/api/agent.delete?id={spare}"), none(), [IN, AGENT, OWNERS, OWNERS, OWNERS]),
 
+        ("POST", "/api/agent.launch".into(), json!({ "id": dev }), [IN, AGENT, OWNERS, OWNERS, OWNERS]),
         ("GET", format!("/api/agent.terminal?id={dev}"), none(), [IN, AGENT, OWNERS, OWNERS, OWNERS]),
 
         ("GET", format!("/api/task.list?projectId={shop}"), none(), [IN, PROJECT, IN, PROJECT, PROJECT]),

@@ -3,7 +3,7 @@
 use std::fs;
 
 use commands::Actor;
-use commands::factory::{ApproveTask, RebaseTask, SubmitTask, UpdateTaskState};
+use commands::factory::{ApproveTask, LaunchAgent, RebaseTask, SubmitTask, UpdateTaskState};
 use domain::task::TaskState;
 use domain::{AgentId, TaskId};
 use muster_tests::both_stores;
@@ -17,6 +17,7 @@ both_stores!(
     what_a_worker_left_uncommitted_is_reviewed_merged_and_makes_the_others_rebase,
     a_rebase_that_conflicts_fails_the_task_and_names_the_files,
     an_agent_that_cannot_be_started_is_told_of_and_nothing_else_waits,
+    an_agent_that_could_not_be_started_starts_with_a_new_key_when_it_is_launched_again,
     an_errand_that_was_done_before_a_crash_is_done_once,
 );
 
@@ -92,6 +93,23 @@ async fn an_agent_that_cannot_be_started_is_told_of_and_nothing_else_waits(place
     assert!(shop.last("ErrandFailed").await["error"].as_str().unwrap().contains("trunk"));
     let mail = shop.last("MailSent").await;
     assert_eq!(mail["subject"], "An agent could not be started", "{mail}");
+}
+
+async fn an_agent_that_could_not_be_started_starts_with_a_new_key_when_it_is_launched_again(place: Bench) {
+    let shop = Workshop::open_on(place, Some(&["sh", "-c", "env > seen; mv seen there; sleep 1000"]), "trunk").await;
+    let (task, worker) = shop.worker("Cart").await;
+    shop.perform().await;
+    assert_eq!((shop.count("AgentLaunchFailed").await, shop.count("AgentCredentialsRotated").await), (2, 0));
+    // Somebody puts it right.
+    git(&shop.folder.path().join("shop"), &["branch", "trunk", "main"]);
+    let launch = LaunchAgent { by: shop.fleet.owner, agent_id: worker, heard_of: false };
+    shop.run(Actor::User(shop.fleet.owner), &launch).await;
+    shop.perform().await;
+    let seen = tree(&shop, task).join("there");
+    wait_until("the agent has looked around", async || seen.exists()).await;
+    let seen = fs::read_to_string(seen).unwrap();
+    assert!(seen.contains("MUSTER_AGENT_KEY=key of worker-"), "{seen}");
+    assert_eq!((shop.count("AgentLaunched").await, shop.count("AgentCredentialsRotated").await), (1, 1));
 }
 
 async fn an_errand_that_was_done_before_a_crash_is_done_once(place: Bench) {

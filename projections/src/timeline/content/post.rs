@@ -38,6 +38,7 @@ pub(super) fn said(event: &PostEvent, subject: &Subject) -> Option<Said> {
             return Some(Said { task: *task_id, ..said });
         }
         PostEvent::AgentLaunched { .. } | PostEvent::AgentLaunchFailed { .. } => return None,
+        PostEvent::AgentLaunchOrdered { ordered_at } => (*ordered_at, json!({})),
         PostEvent::AgentHealthChecked { last_heartbeat, checks_missed, checked_at } => {
             (*checked_at, json!({ "lastHeartbeat": last_heartbeat, "checksMissed": checks_missed }))
         }
