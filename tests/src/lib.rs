@@ -8,6 +8,7 @@
 //! | [`fleet`] | an owner who makes workspaces, projects and agents with real commands |
 //! | [`work`] | an agent at work: its tasks, pull requests, deployments and sessions |
 //! | [`github`] | a stand-in for GitHub, where people sign in and programs ask who they are |
+//! | [`pull_requests`] | a stand-in for GitHub where pull requests live, with a real repository behind it |
 //! | [`webhooks`] | GitHub as it sends webhooks: payloads of full size, signed |
 //! | [`model`] | the log's contract in its plainest form, for property tests |
 //! | [`mcp`] | an agent's MCP client: the official Python one, and plain messages |
@@ -26,6 +27,7 @@ pub mod mcp;
 pub mod model;
 pub mod muster;
 pub mod postgres;
+pub mod pull_requests;
 pub mod server;
 pub mod standins;
 pub mod stores;

@@ -26,7 +26,10 @@ pub(super) async fn perform(hands: &Hands, errand_id: ErrandId, agent_id: AgentI
     let post = post.held().map_err(|refusal| Trouble::Unwanted(refusal.to_string()))?;
     let bench = &hands.shop.bench;
     let (folder, project) = workplace(hands, post).await?;
+    let mission_file = bench.mission_file(post);
+    write_mission(&mission_file, &post.mission)?;
     let (Some(command), Some(tmux)) = (bench.command(post.kind, project), bench.tmux()) else {
+        // Whoever starts it finds its worktree and its mission.
         return Ok(WorkResult::Launched { started: false });
     };
     let session = Session::new(&post.tmux_session)?;
@@ -34,8 +37,6 @@ pub(super) async fn perform(hands: &Hands, errand_id: ErrandId, agent_id: AgentI
         // Started before a crash, with the last key there is.
         return Ok(WorkResult::Launched { started: true });
     }
-    let mission_file = bench.mission_file(post);
-    write_mission(&mission_file, &post.mission)?;
     let key = rotate(hands, errand_id, post).await?;
     let log_file = bench.log_file(post);
     let environment = environment(bench.url(), post, &key, &mission_file, &folder);

@@ -104,6 +104,27 @@ impl Ground {
         self.folder.path().join("notes")
     }
 
+    /// Where the server listens.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Where something of the bench lies.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// What the server has logged so far.
+    pub(crate) fn logged(&self) -> String {
+        self.server.as_ref().unwrap().stderr.so_far()
+    }
+
+    /// Waits until the server says something.
+    pub(crate) async fn said(&self, what: &str) {
+        let said = self.server.as_ref().unwrap().stderr.line_with(what);
+        assert!(bounded(what, said).await.is_some(), "{}", self.logged());
+    }
+
     pub(crate) fn owner(&self) -> &Client {
         &self.owner
     }

@@ -4,6 +4,8 @@
 
 mod crashes;
 mod errands;
+mod external;
+mod github;
 mod ground;
 mod guide;
 mod health;

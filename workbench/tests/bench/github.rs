@@ -1,50 +1,18 @@
 //! Pull requests on a stand-in for GitHub: a real server on loopback, a real repository as `origin`.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use workbench::forge::{Forge, ForgeError, Github, GithubSettings, Opened, Pull, PullState, Review};
 use workbench::git::{How, Merge, MergeOutcome};
 
 use crate::fixture::{Bench, branch, trailer};
-
-/// What was asked: method and path with query, body.
-type Asked = (String, Value);
-/// What is answered, in this order: status, headers, body.
-type Prepared = (u16, Vec<(&'static str, String)>, Value);
-
-#[derive(Clone, Default)]
-struct Stand {
-    answers: Arc<Mutex<VecDeque<Prepared>>>,
-    asked: Arc<Mutex<Vec<Asked>>>,
-    tokens: Arc<Mutex<Vec<String>>>,
-}
+use crate::pull_requests::{Asked, PullRequests, TOKEN};
 
 struct Scene {
     bench: Bench,
-    stand: Stand,
+    stand: PullRequests,
     forge: Forge,
-    port: u16,
-}
-
-async fn answer(State(stand): State<Stand>, method: Method, uri: Uri, headers: HeaderMap, body: String) -> Response {
-    let token = headers.get("authorization").and_then(|it| it.to_str().ok()).unwrap_or_default();
-    stand.tokens.lock().unwrap().push(token.to_owned());
-    stand.asked.lock().unwrap().push((format!("{method} {uri}"), serde_json::from_str(&body).unwrap_or(Value::Null)));
-    let Some((status, extra, body)) = stand.answers.lock().unwrap().pop_front() else {
-        return (StatusCode::IM_A_TEAPOT, "nothing was prepared").into_response();
-    };
-    let mut response = (StatusCode::from_u16(status).unwrap(), body.to_string()).into_response();
-    for (name, value) in extra {
-        response.headers_mut().insert(name, value.parse().unwrap());
-    }
-    response
 }
 
 impl Scene {
@@ -55,14 +23,9 @@ impl Scene {
         bench.git(&bench.base(), &["remote", "add", "origin", origin.to_str().unwrap()]);
         bench.epic().await;
         bench.task("1", "a.txt", "a").await;
-        let stand = Stand::default();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let api = format!("http://127.0.0.1:{port}/api/v3/");
-        let routes = Router::new().fallback(answer).with_state(stand.clone());
-        tokio::spawn(async move { axum::serve(listener, routes).await });
-        let settings = GithubSettings::new(api.parse().unwrap(), "own-er", "repo", "t0ken");
-        Self { bench, stand, forge: Forge::Github(Github::new(settings).unwrap()), port }
+        let stand = PullRequests::prepared().await;
+        let settings = GithubSettings::new(stand.api().parse().unwrap(), "own-er", "repo", TOKEN);
+        Self { bench, stand, forge: Forge::Github(Github::new(settings).unwrap()) }
     }
 
     fn prepare(&self, status: u16, body: Value) -> &Self {
@@ -70,13 +33,12 @@ impl Scene {
     }
 
     fn prepare_with(&self, status: u16, headers: &[(&'static str, &str)], body: Value) -> &Self {
-        let headers = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-        self.stand.answers.lock().unwrap().push_back((status, headers, body));
+        self.stand.prepare(status, headers, body);
         self
     }
 
     fn asked(&self) -> Vec<Asked> {
-        self.stand.asked.lock().unwrap().drain(..).collect()
+        self.stand.asked()
     }
 
     fn paths(&self) -> Vec<String> {
@@ -130,7 +92,7 @@ async fn a_pull_request_is_opened_after_its_branch_was_pushed() {
     for name in ["task/1/t", "epic/1/e"] {
         assert_eq!(scene.bench.at(&origin, name), scene.bench.at(&scene.bench.base(), name));
     }
-    assert!(scene.stand.tokens.lock().unwrap().iter().all(|it| it == "Bearer t0ken"));
+    assert!(scene.stand.tokens().iter().all(|it| it == "Bearer t0ken"));
 }
 
 #[tokio::test]
@@ -224,12 +186,12 @@ async fn no_answer_may_become_one() {
 async fn the_token_goes_with_a_push_only_to_the_host_that_gave_it() {
     let scene = Scene::new().await;
     for (host, expected) in [("127.0.0.1", "Basic eC1hY2Nlc3MtdG9rZW46dDBrZW4="), ("localhost", "")] {
-        let origin = format!("http://{host}:{}/a.git", scene.port);
+        let origin = format!("http://{host}:{}/a.git", scene.stand.port);
         scene.bench.git(&scene.bench.base(), &["remote", "set-url", "origin", &origin]);
         scene.prepare(404, json!({}));
         scene.open().await.unwrap_err();
         assert_eq!(scene.paths(), ["GET /a.git/info/refs?service=git-upload-pack"]);
-        assert_eq!(scene.stand.tokens.lock().unwrap().drain(..).collect::<Vec<_>>(), [expected]);
+        assert_eq!(scene.stand.tokens(), [expected]);
     }
 }
 
