@@ -44,8 +44,15 @@ pub struct PullRequest {
     pub title: String,
     /// What it says.
     pub body: String,
+    /// The commit that was merged, and the merge, once it is merged.
+    pub merged: Option<(String, String)>,
+}
+
+impl PullRequest {
     /// The merge, once it is merged.
-    pub merge_commit: Option<String>,
+    pub fn merge_commit(&self) -> Option<&str> {
+        self.merged.as_ref().map(|it| it.1.as_str())
+    }
 }
 
 #[derive(Default)]
@@ -86,6 +93,14 @@ impl PullRequests {
         format!("http://127.0.0.1:{}/api/v3/", self.port)
     }
 
+    /// What a bench file says of it, with the variable that has the token.
+    pub fn bench_entry(&self, token_variable: &str) -> String {
+        format!(
+            "{{ github = {{ repository = \"{REPOSITORY}\", token_variable = \"{token_variable}\", api_url = \"{}\" }} }}",
+            self.api()
+        )
+    }
+
     /// The repository behind it.
     pub fn origin(&self) -> PathBuf {
         self.origin.as_ref().expect("this stand-in has a repository").path().to_owned()
@@ -105,6 +120,16 @@ impl PullRequests {
     /// Merges again.
     pub fn allow_merges(&self) {
         self.inner().refusal = None;
+    }
+
+    /// Merges a pull request as somebody does who looks at it there.
+    pub fn merge_there(&self, number: usize) -> String {
+        let mut inner = self.inner();
+        let pull = &mut inner.pulls[number - 1];
+        let body = json!({ "sha": self.commit(&pull.head), "commit_title": pull.title });
+        let (status, answer) = self.merge(pull, None, &body);
+        assert_eq!(status, 200, "{answer}");
+        text(&answer, "sha")
     }
 
     /// What was asked since this was asked last.
@@ -132,12 +157,14 @@ impl PullRequests {
     }
 
     fn shown(&self, pull: &PullRequest) -> Value {
-        let is_merged = pull.merge_commit.is_some();
+        let is_merged = pull.merged.is_some();
+        let tip = pull.merged.as_ref().map(|it| it.0.clone()).or_else(|| self.commit(&pull.head));
         json!({
             "html_url": self.url_of(pull.number), "number": pull.number, "title": pull.title, "body": pull.body,
             "state": if is_merged { "closed" } else { "open" }, "merged": is_merged,
+            "merged_at": is_merged.then_some("2026-01-01T12:00:00Z"), "head": { "ref": pull.head, "sha": tip },
             // Before a merge GitHub names a trial there.
-            "merge_commit_sha": pull.merge_commit.clone().unwrap_or_else(|| "0".repeat(40)),
+            "merge_commit_sha": pull.merge_commit().map_or_else(|| "0".repeat(40), str::to_owned),
         })
     }
 
@@ -172,8 +199,9 @@ impl PullRequests {
         let asked = Query::<HashMap<String, String>>::try_from_uri(uri).map(|it| it.0).unwrap_or_default();
         let head = asked.get("head").and_then(|it| it.split_once(':')).map(|it| it.1);
         let base = asked.get("base").map(String::as_str);
-        let open = inner.pulls.iter().filter(|it| it.merge_commit.is_none());
-        open.filter(|it| head == Some(&it.head) && base == Some(&it.base)).map(|it| self.shown(it)).collect()
+        let is_open = asked.get("state").is_none_or(|it| it == "open");
+        let found = inner.pulls.iter().filter(|it| it.merged.is_none() == is_open);
+        found.filter(|it| head == Some(&it.head) && base == Some(&it.base)).map(|it| self.shown(it)).collect()
     }
 
     fn open(&self, inner: &mut Inner, body: &Value) -> (u16, Value) {
@@ -185,12 +213,12 @@ impl PullRequests {
         if git(&self.origin(), &["merge-base", "--is-ancestor", &ours, &theirs]).is_ok() {
             return refused("No commits between the branches");
         }
-        if inner.pulls.iter().any(|it| it.merge_commit.is_none() && (&it.head, &it.base) == (&head, &base)) {
+        if inner.pulls.iter().any(|it| it.merged.is_none() && (&it.head, &it.base) == (&head, &base)) {
             return refused("A pull request already exists");
         }
         let (title, body) = (text(body, "title"), text(body, "body"));
         let number = inner.pulls.len() + 1;
-        let pull = PullRequest { number, head, base, title, body, merge_commit: None };
+        let pull = PullRequest { number, head, base, title, body, merged: None };
         let shown = self.shown(&pull);
         inner.pulls.push(pull);
         (201, shown)
@@ -201,7 +229,7 @@ impl PullRequests {
         if let Some((status, why)) = refusal {
             return (status, json!({ "message": why }));
         }
-        if pull.merge_commit.is_some() {
+        if pull.merged.is_some() {
             return (405, json!({ "message": "Pull Request is not mergeable" }));
         }
         let (Some(head), Some(base)) = (self.commit(&pull.head), self.commit(&pull.base)) else {
@@ -219,7 +247,7 @@ impl PullRequests {
         let commit = commit.expect("a tree can be committed");
         let reference = format!("refs/heads/{}", pull.base);
         git(&origin, &["update-ref", &reference, &commit, &base]).expect("a branch can be moved");
-        pull.merge_commit = Some(commit.clone());
+        pull.merged = Some((head, commit.clone()));
         (200, json!({ "sha": commit, "merged": true }))
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use muster_tests::at_both_homes;
 use muster_tests::muster::{Home, wait_until};
-use muster_tests::pull_requests::{PullRequests, REPOSITORY, TOKEN};
+use muster_tests::pull_requests::{PullRequests, TOKEN};
 use serde_json::{Value, json};
 
 use crate::ground::{Ground, Setup};
@@ -32,10 +32,7 @@ impl Yard {
     async fn new(home: Home, design: &[Value]) -> Self {
         let github = PullRequests::with_repository().await;
         let mut setup = Setup::patient();
-        setup.forge = format!(
-            "{{ github = {{ repository = \"{REPOSITORY}\", token_variable = \"{TOKEN_VARIABLE}\", api_url = \"{}\" }} }}",
-            github.api()
-        );
+        setup.forge = github.bench_entry(TOKEN_VARIABLE);
         let ground = Ground::with(home.with_variable(TOKEN_VARIABLE, TOKEN), &setup).await;
         ground.git(&["remote", "add", "origin", github.origin().to_str().unwrap()]);
         let workspace = ground.owner().workspace("acme").await;
@@ -128,10 +125,10 @@ async fn an_epic_is_built_reviewed_and_merged_on_github(home: Home) {
     let branch = epic["worktreeName"].as_str().unwrap();
     let [one, two, whole] = &yard.github.pulls()[..] else { panic!("{:#?}", yard.github.pulls()) };
     for task in [one, two] {
-        assert!(task.base == branch && task.head.starts_with("task/") && task.merge_commit.is_some(), "{task:?}");
+        assert!(task.base == branch && task.head.starts_with("task/") && task.merged.is_some(), "{task:?}");
         assert!(task.body.starts_with("As planned"), "{task:?}");
     }
-    assert_eq!((whole.head.as_str(), whole.base.as_str(), &whole.merge_commit), (branch, "main", &None));
+    assert_eq!((whole.head.as_str(), whole.base.as_str(), whole.merge_commit()), (branch, "main", None));
     assert_eq!(epic["prUrl"], yard.github.url_of(3));
     let tasks = yard.seen(&format!("/api/task.list?projectId={}", yard.project)).await;
     let mut urls: Vec<_> = tasks["tasks"].as_array().unwrap().iter().map(|it| it["prUrl"].as_str().unwrap()).collect();
@@ -141,7 +138,7 @@ async fn an_epic_is_built_reviewed_and_merged_on_github(home: Home) {
 
     yard.take().await;
     yard.epic_is("COMPLETED").await;
-    let merged = yard.github.pulls()[2].merge_commit.clone();
+    let merged = yard.github.pulls()[2].merge_commit().map(str::to_owned);
     assert!(merged.is_some() && merged == yard.github.commit("main"));
     assert_eq!(merged.as_deref(), Some(yard.ground.git(&["rev-parse", "main"]).trim()), "what is there is here");
     assert_eq!(yard.ground.git(&["show", "main:cart.txt"]), "a cart\n");

@@ -6,6 +6,7 @@ mod crashes;
 mod errands;
 mod external;
 mod github;
+mod github_setbacks;
 mod ground;
 mod guide;
 mod health;

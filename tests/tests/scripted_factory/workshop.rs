@@ -12,6 +12,7 @@ use domain::post::Profiles;
 use domain::{AgentId, Entity, EpicId, TaskId, WorkspaceId};
 use muster_tests::fleet::{Fleet, new};
 use muster_tests::muster::wait_until;
+use muster_tests::pull_requests::{PullRequests, TOKEN};
 use muster_tests::stores;
 use projections::Engine;
 use reactors::bench::{Bench, BenchSettings};
@@ -47,8 +48,17 @@ impl Workshop {
 
     /// The same with agents as the bench file describes them.
     pub(crate) async fn open_with(place: stores::Bench, agents: &str, main_branch: &str) -> Self {
+        Self::open_at(place, agents, main_branch, None).await
+    }
+
+    /// A bench whose pull requests are on GitHub and whose agents start themselves.
+    pub(crate) async fn open_on_github(place: stores::Bench, github: &PullRequests) -> Self {
+        Self::open_at(place, "", "main", Some(github)).await
+    }
+
+    async fn open_at(place: stores::Bench, agents: &str, main_branch: &str, github: Option<&PullRequests>) -> Self {
         let folder = tempfile::Builder::new().prefix("muster-shop-").tempdir().unwrap();
-        let bench = bench(&folder, agents, main_branch).await;
+        let bench = bench(&folder, agents, main_branch, github).await;
         let fleet = Fleet::on(place.log());
         let views = place.stores().views.clone();
         let engine = Arc::new(Engine::start(place.log(), views, projections::all(), Default::default()));
@@ -170,7 +180,7 @@ impl Drop for Workshop {
     }
 }
 
-async fn bench(folder: &TempDir, agents: &str, main_branch: &str) -> Arc<Bench> {
+async fn bench(folder: &TempDir, agents: &str, main_branch: &str, github: Option<&PullRequests>) -> Arc<Bench> {
     let repository = folder.path().join("shop");
     fs::create_dir_all(&repository).unwrap();
     let git = |args: &[&str]| {
@@ -188,13 +198,19 @@ async fn bench(folder: &TempDir, agents: &str, main_branch: &str) -> Arc<Bench> 
         "-m",
         "Begin",
     ]);
+    if let Some(github) = github {
+        git(&["remote", "add", "origin", github.origin().to_str().unwrap()]);
+    }
+    let forge = github.map_or_else(|| json!("local").to_string(), |it| it.bench_entry("TOKEN"));
     let text = format!(
-        "folder = {}\n{agents}[projects.\"acme/shop\"]\nrepository = {}\nmain_branch = \"{main_branch}\"\n",
+        "folder = {}\n{agents}[projects.\"acme/shop\"]\nrepository = {}\nmain_branch = \"{main_branch}\"\nforge = {forge}\n",
         json!(folder.path().join("bench")),
         json!(repository)
     );
     let file = folder.path().join("bench.toml");
     fs::write(&file, text).unwrap();
-    let settings = BenchSettings::read(Some(&file), |_| None, folder.path()).unwrap().unwrap();
+    let settings = BenchSettings::read(Some(&file), |name| (name == "TOKEN").then(|| TOKEN.to_owned()), folder.path())
+        .unwrap()
+        .unwrap();
     Bench::open(settings, "127.0.0.1:1").await.unwrap()
 }

@@ -114,6 +114,32 @@ async fn one_whose_opening_seemed_lost_is_found() {
 }
 
 #[tokio::test]
+async fn one_whose_merge_is_not_on_record_is_found() {
+    let scene = Scene::new().await;
+    let head = scene.bench.at(&scene.bench.base(), "task/1/t");
+    let nothing_left = json!({ "message": "Validation Failed", "errors": [{ "message": "No commits between" }] });
+    let listed = |sha: &str, merged_at: Value| {
+        let mut pull = pull_5();
+        (pull["head"], pull["merged_at"]) = (json!({ "sha": sha }), merged_at);
+        json!([pull])
+    };
+    for (closed, is_found) in [
+        (listed(head.as_str(), json!("2026-01-01T12:00:00Z")), true),
+        (listed(head.as_str(), Value::Null), false),
+        (listed(&"0".repeat(40), json!("2026-01-01T12:00:00Z")), false),
+    ] {
+        scene.prepare(200, json!([])).prepare(422, nothing_left.clone());
+        scene.prepare(200, json!([])).prepare(200, closed);
+        match scene.open().await {
+            Ok(opened) => assert!(is_found && opened == Opened { url: URL.to_owned(), existed: true }, "{opened:?}"),
+            Err(error) => assert!(!is_found && matches!(error, ForgeError::Refused { status: 422, .. }), "{error:?}"),
+        }
+    }
+    let asked = scene.asked();
+    assert!(asked[3].0.contains("state=closed&head=own-er%3Atask%2F1%2Ft&base=epic%2F1%2Fe"), "{asked:?}");
+}
+
+#[tokio::test]
 async fn trouble_over_there_is_tried_again_and_then_told() {
     let scene = Scene::new().await;
     let soon = [("retry-after", "0")];

@@ -1,4 +1,4 @@
-//! Opens a pull request, or finds the one that is open.
+//! Opens a pull request, or finds the one that is open, or the one by which all of it was merged.
 
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
@@ -7,18 +7,25 @@ use serde_json::json;
 use super::super::{ForgeError, Opened, Pull};
 use super::Github;
 use super::client::Question;
-use crate::git::Repository;
+use crate::git::{CommitId, Repository};
 
 #[derive(Deserialize)]
 struct Listed {
     html_url: String,
+    merged_at: Option<String>,
+    head: Option<Tip>,
+}
+
+#[derive(Deserialize)]
+struct Tip {
+    sha: String,
 }
 
 impl Github {
     pub(in super::super) async fn open(&self, repository: &Repository, pull: &Pull<'_>) -> Result<Opened, ForgeError> {
         let access = self.access(repository).await?;
         repository.push_if_missing(pull.into, &access).await?;
-        repository.push(pull.from, &access).await?;
+        let proposed = repository.push(pull.from, &access).await?.head;
         if let Some(url) = self.find_open(pull).await? {
             self.update(&url, pull.title, pull.description).await?;
             return Ok(Opened { url, existed: true });
@@ -28,12 +35,16 @@ impl Github {
         });
         let question = Question { method: Method::POST, path: &["pulls"], query: &[], body: Some(body) };
         let answer = self.ask(&question).await?;
-        // An attempt that seemed lost, or somebody else, was first.
-        if answer.status == StatusCode::UNPROCESSABLE_ENTITY
-            && let Some(url) = self.find_open(pull).await?
-        {
-            self.update(&url, pull.title, pull.description).await?;
-            return Ok(Opened { url, existed: true });
+        if answer.status == StatusCode::UNPROCESSABLE_ENTITY {
+            // An attempt that seemed lost, or somebody else, was first.
+            if let Some(url) = self.find_open(pull).await? {
+                self.update(&url, pull.title, pull.description).await?;
+                return Ok(Opened { url, existed: true });
+            }
+            // There is nothing left to propose after a merge that was not put on record.
+            if let Some(url) = self.find_merged(pull, &proposed).await? {
+                return Ok(Opened { url, existed: true });
+            }
         }
         let made: Listed = answer.expect()?;
         Ok(Opened { url: made.html_url, existed: false })
@@ -47,10 +58,21 @@ impl Github {
     }
 
     async fn find_open(&self, pull: &Pull<'_>) -> Result<Option<String>, ForgeError> {
+        Ok(self.list(pull, "open").await?.into_iter().next().map(|it| it.html_url))
+    }
+
+    /// The pull request by which this very commit was merged.
+    async fn find_merged(&self, pull: &Pull<'_>, proposed: &CommitId) -> Result<Option<String>, ForgeError> {
+        let is_it =
+            |it: &Listed| it.merged_at.is_some() && it.head.as_ref().is_some_and(|head| head.sha == proposed.as_str());
+        Ok(self.list(pull, "closed").await?.into_iter().find(is_it).map(|it| it.html_url))
+    }
+
+    /// The pull requests for the same two branches.
+    async fn list(&self, pull: &Pull<'_>, state: &str) -> Result<Vec<Listed>, ForgeError> {
         let head = format!("{}:{}", self.settings.owner, pull.from);
-        let query = [("state", "open"), ("head", head.as_str()), ("base", pull.into.as_str())];
+        let query = [("state", state), ("head", head.as_str()), ("base", pull.into.as_str())];
         let question = Question { method: Method::GET, path: &["pulls"], query: &query, body: None };
-        let listed: Vec<Listed> = self.ask(&question).await?.expect()?;
-        Ok(listed.into_iter().next().map(|it| it.html_url))
+        self.ask(&question).await?.expect()
     }
 }
