@@ -22,6 +22,9 @@ pub const REPOSITORY: &str = "own-er/repo";
 /// What was asked: method and path with query, body.
 pub type Asked = (String, Value);
 
+/// What is answered: status, headers, body.
+type Prepared = (u16, Vec<(&'static str, String)>, Value);
+
 /// A running stand-in.
 #[derive(Clone)]
 pub struct PullRequests {
@@ -57,8 +60,7 @@ impl PullRequest {
 
 #[derive(Default)]
 struct Inner {
-    /// Status, headers and body.
-    prepared: VecDeque<(u16, Vec<(&'static str, String)>, Value)>,
+    prepared: VecDeque<Prepared>,
     asked: Vec<Asked>,
     tokens: Vec<String>,
     pulls: Vec<PullRequest>,

@@ -76,6 +76,7 @@ fn foreign(world: &World) -> Vec<(&'static str, String, Value, u16, &'static str
         ("POST", "/api/agent.create".into(), json!({ "workspaceId": workspace, "agentLevel": "organization", "agentCode": "x", "name": "x", "roleTitle": "x" }), 403, "WORKSPACE_ACCESS_DENIED"),
         ("PUT", "/api/agent.update".into(), json!({ "id": agent, "status": "terminated" }), 403, "AGENT_ACCESS_DENIED"),
         ("POST", "/api/agent.rotateCredentials".into(), json!({ "id": agent }), 403, "AGENT_ACCESS_DENIED"),
+        ("POST", "/api/agent.launch".into(), json!({ "id": agent }), 403, "AGENT_ACCESS_DENIED"),
         ("DELETE", format!("/api/agent.delete?id={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),
         ("GET", format!("/api/session.get?id={session}"), json!({}), 403, "SESSION_ACCESS_DENIED"),
         ("GET", format!("/api/kpi.get?agentId={agent}"), json!({}), 403, "AGENT_ACCESS_DENIED"),

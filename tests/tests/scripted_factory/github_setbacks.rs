@@ -1,16 +1,20 @@
-//! What the bench does when something is in its way on GitHub: a merge that nobody could put on record.
+//! What the bench does when something happens on GitHub without it: a merge that nobody could put on record, people who merge or push.
 
 use commands::Actor;
-use commands::factory::{AppointWorker, ApproveTask, DeclareDead, SubmitTask, Verdict};
+use commands::factory::{AppointWorker, ApproveTask, CompleteEpic, DeclareDead, SubmitEpic, SubmitTask, Verdict};
 use domain::post::{Evidence, Profiles};
 use muster_tests::both_stores;
 use muster_tests::pull_requests::PullRequests;
 use muster_tests::stores::Bench;
 
-use crate::errands::{start, write_and_submit};
+use crate::errands::{git, start, write_and_submit};
 use crate::workshop::Workshop;
 
-both_stores!(a_merge_on_github_that_is_not_on_record_is_found_when_its_task_is_done_again);
+both_stores!(
+    a_merge_on_github_that_is_not_on_record_is_found_when_its_task_is_done_again,
+    what_people_merged_on_github_is_found_merged,
+    a_conflict_on_github_sends_the_task_to_its_rebase,
+);
 
 async fn a_merge_on_github_that_is_not_on_record_is_found_when_its_task_is_done_again(place: Bench) {
     let github = PullRequests::with_repository().await;
@@ -41,4 +45,49 @@ async fn a_merge_on_github_that_is_not_on_record_is_found_when_its_task_is_done_
     shop.perform().await;
     assert!(shop.last("TaskCompleted").await.to_string().contains(&merge), "the merge that was there");
     assert_eq!(github.pulls().len(), 1);
+}
+
+async fn what_people_merged_on_github_is_found_merged(place: Bench) {
+    let github = PullRequests::with_repository().await;
+    let shop = Workshop::open_on_github(place, &github).await;
+    let (cart, one) = shop.worker("Cart").await;
+    shop.perform().await;
+    write_and_submit(&shop, cart, one, "cart.txt", "a cart\n").await;
+    let merge = github.merge_there(1);
+    let approve = ApproveTask { by: shop.supervisor, task_id: cart, pr_url: github.url_of(1) };
+    shop.run(Actor::Agent(shop.supervisor), &approve).await;
+    shop.perform().await;
+    assert!(shop.last("TaskCompleted").await.to_string().contains(&merge));
+    let submit = SubmitEpic { by: shop.supervisor, title: "A shop".to_owned(), description: String::new() };
+    shop.run(Actor::Agent(shop.supervisor), &submit).await;
+    shop.perform().await;
+    let merge = github.merge_there(2);
+    let take = CompleteEpic { by: shop.fleet.owner, epic_id: shop.epic, merge: true };
+    shop.run(Actor::User(shop.fleet.owner), &take).await;
+    shop.perform().await;
+    assert_eq!(shop.last("EpicCompleted").await["merge_commit"], merge);
+    assert_eq!(git(&shop.folder.path().join("shop"), &["show", "main:cart.txt"]), "a cart\n", "what is there is here");
+}
+
+async fn a_conflict_on_github_sends_the_task_to_its_rebase(place: Bench) {
+    let github = PullRequests::with_repository().await;
+    let shop = Workshop::open_on_github(place, &github).await;
+    let (cart, one) = shop.worker("Cart").await;
+    shop.perform().await;
+    write_and_submit(&shop, cart, one, "cart.txt", "a cart\n").await;
+    // Somebody was faster over there, and nobody here knows yet.
+    let (epic, theirs) = (github.pulls()[0].base.clone(), shop.folder.path().join("theirs"));
+    let origin = github.origin();
+    git(shop.folder.path(), &["clone", "--quiet", "--branch", &epic, origin.to_str().unwrap(), "theirs"]);
+    std::fs::write(theirs.join("cart.txt"), "a barrow\n").unwrap();
+    git(&theirs, &["add", "--all"]);
+    git(&theirs, &["commit", "--quiet", "-m", "faster"]);
+    git(&theirs, &["push", "--quiet"]);
+    let approve = ApproveTask { by: shop.supervisor, task_id: cart, pr_url: github.url_of(1) };
+    shop.run(Actor::Agent(shop.supervisor), &approve).await;
+    shop.perform().await;
+    assert_eq!((shop.count("TaskRebaseRequested").await, shop.count("TaskMergeFailed").await), (1, 0));
+    assert_eq!(shop.last("MailSent").await["subject"], "Rebase Required");
+    let here = shop.folder.path().join("shop");
+    assert_eq!(git(&here, &["show", &format!("{epic}:cart.txt")]), "a barrow\n", "what it is to be rebased onto");
 }
