@@ -41,7 +41,32 @@ struct Upcaster {
 }
 
 /// In order of versions, so that one pass brings an event of any age up to date.
-const UPCASTERS: &[Upcaster] = &[];
+const UPCASTERS: &[Upcaster] = &[
+    Upcaster { event_type: "NotificationTaken", from: "1", to: "2", upcast: taken_for_a_time },
+    Upcaster { event_type: "NotificationSettingsChanged", from: "1", to: "2", upcast: without_addresses },
+];
+
+/// Whoever took a notification had it for good. What it has not told since is for the next.
+fn taken_for_a_time(mut fields: Value) -> Value {
+    if fields["until"].is_null() {
+        fields["until"] = fields["taken_at"].clone();
+    }
+    fields
+}
+
+/// Where a person is told was in the event. It is beside the log now, where a migration put it.
+fn without_addresses(mut fields: Value) -> Value {
+    if let Some(preferences) = fields["preferences"].as_object_mut() {
+        for (address, has) in [("sound_file", "has_sound_file"), ("webhook_url", "has_webhook_url")] {
+            let is_there = preferences.remove(address).is_some_and(|it| !it.is_null());
+            preferences.entry(has).or_insert(is_there.into());
+        }
+    }
+    if fields["addresses_changed"].is_null() {
+        fields["addresses_changed"] = Value::Array(vec![]);
+    }
+    fields
+}
 
 /// The event in a payload, which is stored in serde's externally tagged form: `{"UserSuspended":{..}}`.
 pub fn decode<E: DomainEvent>(event_type: &str, event_version: &str, payload: &str) -> Result<E, DecodeError> {

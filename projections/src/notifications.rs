@@ -118,7 +118,7 @@ impl Projection for Notifications {
     }
 
     fn version(&self) -> i64 {
-        1
+        2
     }
 
     fn reads(&self) -> Reads {

@@ -68,6 +68,8 @@ const LOG: &[Migration] = &[
     migration!(1, "log", "0001_create_log"),
     migration!(2, "log", "0002_add_append_batch"),
     migration!(3, "log", "0003_add_bench_leases"),
+    migration!(4, "log", "0004_add_notification_addresses"),
+    migration!(5, "log", "0005_replace_append_batch"),
 ];
 const VIEWS: &[Migration] = &[migration!(1, "views", "0001_add_projection_registry")];
 

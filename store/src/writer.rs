@@ -126,6 +126,7 @@ pub(crate) async fn commit(log: &mut impl Append, batch: Batch, backlog: &mut Ba
 }
 
 /// Appends a batch. When the database refuses it as a whole, each command is tried alone, so that none suffers for another.
+/// Only [`StoreError::Failed`] says that nothing of it has landed: after any other error nothing is tried again.
 async fn append_or_find_the_culprit(log: &mut impl Append, batch: &[Prepared]) -> Result<Appended, StoreError> {
     let refused = match log.append(batch).await {
         Err(StoreError::Failed(what)) => what,
@@ -148,4 +149,36 @@ async fn append_or_find_the_culprit(log: &mut impl Append, batch: &[Prepared]) -
         }
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Commit;
+
+    /// A log that gives the same answer to every batch, and counts them.
+    struct Stubborn {
+        answer: StoreError,
+        asked: usize,
+    }
+
+    impl Append for Stubborn {
+        async fn append(&mut self, _: &[Prepared]) -> Result<Appended, StoreError> {
+            self.asked += 1;
+            Err(self.answer.clone())
+        }
+    }
+
+    async fn asked(answer: StoreError) -> usize {
+        let mut log = Stubborn { answer, asked: 0 };
+        let batch = [(), ()].map(|()| Prepared::new(Commit::default()).expect("nothing is well-formed"));
+        let _ = append_or_find_the_culprit(&mut log, &batch).await;
+        log.asked
+    }
+
+    #[tokio::test]
+    async fn a_batch_of_which_nobody_knows_what_came_is_not_tried_again() {
+        assert_eq!(asked(StoreError::Failed("refused".into())).await, 3);
+        assert_eq!(asked(StoreError::Unavailable("lost".into())).await, 1);
+    }
 }

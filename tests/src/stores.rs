@@ -141,6 +141,18 @@ impl Bench {
         }
     }
 
+    /// Makes a log's database with SQL alone, where there is none yet.
+    pub async fn make_raw(&self, sql: &str) -> anyhow::Result<()> {
+        match &self.location {
+            Location::Sqlite(_) => Ok(self.raw_file()?.execute_batch(sql)?),
+            Location::Postgres(url) => {
+                let sql = format!("create schema log; set search_path to log; {sql}");
+                sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut postgres::connect(url).await?).await?;
+                Ok(())
+            }
+        }
+    }
+
     /// Runs SQL on the log's database with its triggers out of the way, as someone who hides a crime would.
     pub async fn tamper(&self, sql: &str) {
         let done = match &self.location {

@@ -160,7 +160,7 @@ event_kinds! { NotificationEvent of Notification {
         text[]
         plain["reason"]
     }
-    NotificationTaken "1" "A node is about to tell a person some news, and has until some moment for it." {
+    NotificationTaken "2" "A node is about to tell a person some news, and has until some moment for it." {
         text[]
         plain["node"]
     }

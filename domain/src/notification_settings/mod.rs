@@ -53,7 +53,7 @@ pub enum NotificationSettingsEvent {
 }
 
 event_kinds! { NotificationSettingsEvent of NotificationSettings {
-    NotificationSettingsChanged "1" "A person said of what, how and when they want to be told, or changed where to, which stays beside the log." {
+    NotificationSettingsChanged "2" "A person said of what, how and when they want to be told, or changed where to, which stays beside the log." {
         text[]
         plain["preferences.quiet_hours.start", "preferences.quiet_hours.end", "addresses_changed"]
     }

@@ -3,7 +3,9 @@
 //! What is known to be a secret by its form goes ([`text`]), and so does whatever stands under a name that only
 //! secrets have ([`json`]). It is a net, not a proof: a secret that looks like any other word passes.
 
+mod headers;
 mod patterns;
+mod urls;
 
 use serde_json::Value;
 

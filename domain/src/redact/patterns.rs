@@ -5,17 +5,14 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::REDACTED;
+use super::headers::{self, HEADER, SCHEME};
+use super::{REDACTED, urls};
 
 /// Names that come before a secret in text. `pass` is too common a word to be one by itself: it must belong to something.
 const NAMED: &str = r"\b[A-Za-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|agent[_-]?key|credentials?|_pass|(?:db|user|smtp|ftp|admin|root|mysql|pg|redis)-?pass|(?-i:[a-z0-9]Pass))";
 
-/// The header that authorizes, and the schemes that may be told.
-const HEADER: &str = r"(?:[\w-]*-)?authorization";
-const SCHEME: &str = "(?:bearer|basic|token|digest|apikey|negotiate)";
-
 /// A form, and how it looks. What its groups `keep` and `also` match stays, everything else of it goes; `{named}`,
-/// `{header}` and `{scheme}` are those above.
+/// `{header}` and `{scheme}` are what they are called after.
 ///
 /// The order matters: blocks and headers first, so that nothing of them is left for a narrower form.
 const FORMS: &[(&str, &str)] = &[
@@ -24,17 +21,7 @@ const FORMS: &[(&str, &str)] = &[
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\z)",
     ),
     ("a key of age", r"AGE-SECRET-KEY-1[A-Z0-9]{20,}"),
-    // Whatever the scheme: to the quote that ends the value or the whole header, or to the end of the line.
-    (
-        "an Authorization header with its value in double quotes",
-        r#"(?i)(?<keep>{header}\\*["']?\s*[:=]\s*\\*"(?:{scheme}\s+)?)[^"\\\r\n]+"#,
-    ),
-    (
-        "an Authorization header with its value in single quotes",
-        r#"(?i)(?<keep>{header}\\*["']?\s*[:=]\s*\\*'(?:{scheme}\s+)?)[^'\\\r\n]+"#,
-    ),
-    ("an Authorization header in double quotes", r#"(?i)(?<keep>"{header}\s*[:=]\s*(?:{scheme}\s+)?)[^"\\\r\n]+"#),
-    ("an Authorization header in single quotes", r#"(?i)(?<keep>'{header}\s*[:=]\s*(?:{scheme}\s+)?)[^'\r\n]+"#),
+    // Those in quotes are gone by then.
     ("an Authorization header", r#"(?im)(?<keep>(?:^|[^"'\w-]){header}\s*[:=]\s*(?:{scheme}\s+)?)[^\s"'\\][^\r\n]*"#),
     ("a bearer token", r"(?i)(?<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{12,}"),
     ("a cookie", r"(?i)(?<keep>\b(?:set-)?cookie\s*:\s*)[^\r\n]+"),
@@ -82,9 +69,6 @@ const FORMS: &[(&str, &str)] = &[
         r#"(?i)(?<keep>--(?:password|passwd|pass|token|secret|api-key)\s+)(?:"[^"\r\n]*"|'[^'\r\n]*'|[^\s"']+)"#,
     ),
 ];
-
-/// Where a URL may hold a password: everything up to the last `@` that a URL can have.
-const URL: &str = r#"(?<keep>[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/?#:@"'<>]{0,256}:)(?<rest>[^\s"'<>]+@)"#;
 
 /// Names that only secrets have, without case, `-`, `_`, `.` and blanks.
 const NAMES: &[&str] = &[
@@ -135,17 +119,10 @@ static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     };
     FORMS.iter().map(compile).collect()
 });
-static COMPILED_URL: LazyLock<Regex> = LazyLock::new(|| Regex::new(URL).expect("a pattern"));
 
 /// A text with every form in it replaced.
 pub(super) fn replace_all(text: &str) -> String {
-    let mut left = COMPILED_URL.replace_all(text, |found: &Captures<'_>| {
-        let (keep, rest) = (&found["keep"], &found["rest"]);
-        match end_of_password(rest) {
-            Some(at) => format!("{keep}{REDACTED}{}", &rest[at..]),
-            None => format!("{keep}{rest}"),
-        }
-    });
+    let mut left = headers::replace_all(urls::replace_all(text));
     for form in COMPILED.iter() {
         let replaced = form.replace_all(&left, |found: &Captures<'_>| {
             let part = |name| found.name(name).map_or("", |it| it.as_str());
@@ -156,21 +133,6 @@ pub(super) fn replace_all(text: &str) -> String {
         }
     }
     left.into_owned()
-}
-
-/// Where the password ends that what follows a user's name and a colon in a URL begins with; none if it is a port.
-///
-/// A password may have any character in it, though it should not. So it ends at the last `@` before the host's end, or
-/// at the very last one where there is none.
-fn end_of_password(rest: &str) -> Option<usize> {
-    let slash = rest.find(['/', '?', '#']);
-    let is_port = |text: &str| (1..=5).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
-    let before = slash.and_then(|slash| rest[..slash].rfind('@').filter(|at| at + 1 < slash));
-    match (slash, before) {
-        (Some(_), Some(at)) => Some(at),
-        (Some(slash), None) if is_port(&rest[..slash]) => None,
-        (Some(_) | None, None) | (None, Some(_)) => rest.rfind('@'),
-    }
 }
 
 /// Whether a text under this name may be a secret: `dbPass`, `SMTP_PASS`. A number is rather a count of tests.

@@ -95,14 +95,6 @@ create table github_identities (
     linked_at bigint not null
 );
 
--- Where people are told what concerns them; the log knows only that it was changed.
-create table notification_addresses (
-    user_id text collate "C" primary key,
-    sound_file text,
-    webhook_url text,
-    changed_at bigint not null
-);
-
 create table sign_in_sessions (
     session_id text collate "C" primary key,
     user_id text collate "C" not null,

@@ -105,14 +105,6 @@ create table github_identities (
     linked_at integer not null
 ) strict;
 
--- Where people are told what concerns them; the log knows only that it was changed.
-create table notification_addresses (
-    user_id text primary key,
-    sound_file text,
-    webhook_url text,
-    changed_at integer not null
-) strict;
-
 create table sign_in_sessions (
     session_id text primary key,
     user_id text not null,

@@ -31,12 +31,16 @@ pub(super) async fn perform(hands: &Hands, task_id: TaskId) -> Result<WorkResult
     })
 }
 
-/// Takes back a merge that nobody wants any more, if nothing was built on it yet.
+/// Takes back a merge that nobody wants any more, if it is this task's own and nothing was built on it yet. Where there
+/// was nothing to merge, or somebody else had done it, the commit on record is another's.
 pub(super) async fn undo(hands: &Hands, task_id: TaskId, merge_commit: &str) {
     let undone = async {
         let place = hands.shop.bench.task_place(hands.log(), &hands.shop.views, task_id).await?;
+        let repository = &place.epic.project.repository;
         let commit = CommitId::new(merge_commit)?;
-        place.epic.project.repository.undo_merge(&place.epic.branch, &commit).await?;
+        if repository.find_merge(&place.epic.branch, &place.trailer).await?.as_ref() == Some(&commit) {
+            repository.undo_merge(&place.epic.branch, &commit).await?;
+        }
         Ok::<(), Trouble>(())
     };
     if let Err(trouble) = undone.await {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
+use sqlx::postgres::PgRow;
 use sqlx::{Connection, PgConnection, Row};
 
 use super::columns::{CALL, Columns};
@@ -51,6 +52,16 @@ enum Reason {
     Look,
 }
 
+/// The row that `append_batch` answers with.
+struct Answer {
+    base: i64,
+    recorded_at: i64,
+    undisturbed: bool,
+    link: Vec<u8>,
+    refused: Vec<i32>,
+    reasons: Vec<Reason>,
+}
+
 /// What one call of `append_batch` gave.
 enum Called {
     Appended(Appended),
@@ -94,7 +105,6 @@ impl PostgresAppender {
         let arguments = Columns::of(batch, &self.known, look_for_all)
             .arguments(self.clock.fixed_micros())
             .map_err(|e| StoreError::Failed(format!("a batch cannot be sent: {e}")))?;
-        let failed = |e: sqlx::Error| postgres_failed(self.database.place(), &e);
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.database.connect().await?,
@@ -105,17 +115,15 @@ impl PostgresAppender {
                 self.connection = Some(connection);
                 return Ok(Called::LookForAll);
             }
-            answer => answer.map_err(failed)?,
+            // The server has undone it.
+            Err(error @ sqlx::Error::Database(_)) => return Err(postgres_failed(self.database.place(), &error)),
+            Err(error) => return Err(outcome_unknown(&error)),
+            Ok(row) => row,
         };
         self.connection = Some(connection);
-        let base: i64 = row.try_get(0).map_err(failed)?;
-        let recorded_at: i64 = row.try_get(1).map_err(failed)?;
-        let undisturbed: bool = row.try_get(2).map_err(failed)?;
-        let link: Vec<u8> = row.try_get(3).map_err(failed)?;
-        let refused: Vec<i32> = row.try_get(4).map_err(failed)?;
-        let reasons: serde_json::Value = row.try_get(5).map_err(failed)?;
-        let reasons: Vec<Reason> = serde_json::from_value(reasons)
-            .map_err(|e| StoreError::Failed(format!("append_batch gave an unknown reason: {e}")))?;
+        // It has landed, whatever is wrong with the answer.
+        let Answer { base, recorded_at, undisturbed, link, refused, reasons } =
+            Answer::read(&row).map_err(|e| outcome_unknown(&e))?;
         if !undisturbed {
             self.known.forget();
         }
@@ -157,13 +165,32 @@ impl Append for PostgresAppender {
         let appended =
             if left.is_empty() { Appended { outcomes: vec![], head: 0 } } else { self.decide(&left).await? };
         let mut outcomes = appended.outcomes.into_iter();
-        let unanswered = || StoreError::Failed("append_batch left a command without an outcome".into());
+        let unanswered = || outcome_unknown(&"a command was left without an outcome");
         let outcomes = refusals.into_iter().map(|refused| match refused {
             Some(refusal) => Ok(Err(refusal)),
             None => outcomes.next().ok_or_else(unanswered),
         });
         Ok(Appended { outcomes: outcomes.collect::<Result<_, _>>()?, head: appended.head })
     }
+}
+
+impl Answer {
+    fn read(row: &PgRow) -> Result<Self, sqlx::Error> {
+        let reasons = serde_json::from_value(row.try_get(5)?).map_err(|e| sqlx::Error::Decode(e.into()))?;
+        Ok(Self {
+            base: row.try_get(0)?,
+            recorded_at: row.try_get(1)?,
+            undisturbed: row.try_get(2)?,
+            link: row.try_get(3)?,
+            refused: row.try_get(4)?,
+            reasons,
+        })
+    }
+}
+
+/// The batch was sent, and may have landed: it must not be tried again.
+fn outcome_unknown(what: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Unavailable(format!("what came of a batch is not known: {what}"))
 }
 
 /// Whether a command begins a stream that is there.

@@ -6,6 +6,7 @@ mod batches;
 mod claims;
 mod conflicts;
 mod facade;
+mod first_schema;
 mod full_text;
 mod guards;
 mod keys;

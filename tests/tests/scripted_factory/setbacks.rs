@@ -7,16 +7,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use commands::Actor;
-use commands::factory::{AppointOrchestrator, CompleteEpic, RebaseTask, RequestChanges, SubmitEpic, UpdateTaskState};
+use commands::factory::{
+    AppointOrchestrator, ApproveTask, CancelErrand, CompleteEpic, RebaseTask, RequestChanges, SubmitEpic,
+    UpdateTaskState,
+};
 use domain::post::Profiles;
 use domain::task::{Task, TaskState};
-use domain::{AgentCode, Slug, TaskId};
+use domain::{AgentCode, ErrandId, Slug, TaskId};
 use muster_tests::both_stores;
 use muster_tests::fleet::Fleet;
 use muster_tests::muster::{PATIENCE, wait_until};
 use muster_tests::stores::Bench;
-use reactors::bench::Whereabouts;
+use reactors::bench::{BenchSettings, Whereabouts};
 use reactors::perform_errands::{FreshKey, Performer, Shop};
+use store::sql::Query;
 
 use crate::errands::{approve, git, tree, write_and_submit};
 use crate::workshop::Workshop;
@@ -29,6 +33,9 @@ both_stores!(
     what_a_human_takes_is_what_was_submitted,
     an_errand_that_panics_is_tried_again_and_then_given_up,
     what_cannot_be_recorded_rests_before_it_is_done_again,
+    a_merge_that_is_no_longer_wanted_is_taken_back,
+    of_merges_that_are_not_its_own_an_errand_takes_none_back,
+    what_another_node_left_running_is_ended_by_whoever_gets_the_bench,
 );
 
 async fn nothing_is_started_for_a_workspace_that_has_no_project_here(place: Bench) {
@@ -130,7 +137,7 @@ async fn what_a_human_takes_is_what_was_submitted(place: Bench) {
     shop.run(Actor::Agent(shop.supervisor), &submit).await;
     shop.perform().await;
     let submitted = shop.last("EpicSubmitted").await["head"].as_str().unwrap().to_owned();
-    let later = shop.folder.path().join("bench/worktrees/acme-shop").join(format!("epic-{}", shop.epic));
+    let later = epic_tree(&shop);
     fs::write(later.join("cart.txt"), "a bomb\n").unwrap();
     git(&later, &["commit", "--quiet", "--all", "-m", "later"]);
     let take = CompleteEpic { by: shop.fleet.owner, epic_id: shop.epic, merge: true };
@@ -142,6 +149,10 @@ async fn what_a_human_takes_is_what_was_submitted(place: Bench) {
 
 fn repository(shop: &Workshop) -> PathBuf {
     shop.folder.path().join("shop")
+}
+
+fn epic_tree(shop: &Workshop) -> PathBuf {
+    shop.folder.path().join("bench/worktrees/acme-shop").join(format!("epic-{}", shop.epic))
 }
 
 async fn epic(shop: &Workshop) -> String {
@@ -197,4 +208,81 @@ async fn what_cannot_be_recorded_rests_before_it_is_done_again(place: Bench) {
     assert!(begun.elapsed() >= Duration::from_secs(3), "one second, and two: {:?}", begun.elapsed());
     performer.shutdown().await;
     assert_eq!(shop.count("ErrandDone").await, 1, "nobody else waits for it");
+}
+
+async fn a_merge_that_is_no_longer_wanted_is_taken_back(place: Bench) {
+    let (before, after) = merged_too_late(place, false).await;
+    assert_eq!(after, before);
+}
+
+async fn of_merges_that_are_not_its_own_an_errand_takes_none_back(place: Bench) {
+    let (before, after) = merged_too_late(place, true).await;
+    assert_eq!(after, before);
+}
+
+/// Where the epic is before and after a merge whose errand was called off before it was done. Somebody may have merged
+/// the task by hand.
+async fn merged_too_late(place: Bench, is_by_hand: bool) -> (String, String) {
+    let shop = Workshop::open(place, None).await;
+    let (task, worker) = shop.worker("Cart").await;
+    shop.perform().await;
+    write_and_submit(&shop, task, worker, "cart.txt", "a cart\n").await;
+    let (branch, tree) = (epic(&shop).await, epic_tree(&shop));
+    if is_by_hand {
+        let head = shop.last("TaskSubmitted").await["head"].as_str().unwrap().to_owned();
+        git(&tree, &["merge", "--quiet", "--no-ff", "-m", "By hand", &head]);
+    }
+    let before = git(&tree, &["rev-parse", &branch]);
+    let approve = ApproveTask { by: shop.supervisor, task_id: task, pr_url: format!("muster://pull/{task}") };
+    shop.run(Actor::Agent(shop.supervisor), &approve).await;
+    let errand_id: ErrandId = serde_json::from_value(shop.last("ErrandOrdered").await["errand_id"].clone()).unwrap();
+    shop.run(Actor::System("test"), &CancelErrand { errand_id, reason: "No shop".to_owned() }).await;
+    // A bench whose read models have not heard of that.
+    let head = shop.place.log().head().await.unwrap().position;
+    assert!(shop.engine.wait_for(&["errands"], head, PATIENCE).await);
+    let views = &shop.place.stores().views;
+    let served = Query::new("select version, build from projections where name = 'errands'");
+    let served = views.first(served).await.unwrap().unwrap();
+    let rows = format!("errands__v{}_{}", served.int(0).unwrap(), served.int(1).unwrap());
+    let open = Query::new(format!("update {rows} set open_on = 'main' where id = $1")).bind(errand_id.0);
+    views.transact(vec![open.into()]).await.unwrap();
+    // What somebody else began in the worktree is aborted first: so the test knows that the errand is in hand.
+    git(&tree, &["checkout", "--quiet", "-b", "side", "main"]);
+    git(&tree, &["commit", "--quiet", "--allow-empty", "-m", "Another side"]);
+    git(&tree, &["checkout", "--quiet", &branch]);
+    git(&tree, &["merge", "--quiet", "--no-ff", "--no-commit", "side"]);
+    let begun = PathBuf::from(git(&tree, &["rev-parse", "--path-format=absolute", "--git-path", "MERGE_HEAD"]).trim());
+    assert!(begun.exists());
+    let performer = Performer::start(shop.shop());
+    wait_until("it is begun", async || !begun.exists()).await;
+    performer.shutdown().await;
+    (before, git(&tree, &["rev-parse", &branch]))
+}
+
+async fn what_another_node_left_running_is_ended_by_whoever_gets_the_bench(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let worktrees = shop.folder.path().join("bench/worktrees/acme-shop");
+    // Nobody's child: whoever started it is dead.
+    let script = "sleep 1000 > /dev/null 2>&1 & echo $!";
+    let left = std::process::Command::new("sh").args(["-c", script]).env("MUSTER_WORKTREES", &worktrees).output();
+    let left: u32 = String::from_utf8(left.unwrap().stdout).unwrap().trim().parse().unwrap();
+    let is_alive = || {
+        let stat = fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
+    };
+    // Another node with the same worktrees has no right to it before it has the bench.
+    let text = format!(
+        "folder = {}\n[projects.\"acme/shop\"]\nrepository = {}\nworktrees = {}\n",
+        serde_json::json!(shop.folder.path().join("standby")),
+        serde_json::json!(repository(&shop)),
+        serde_json::json!(worktrees),
+    );
+    let file = shop.folder.path().join("standby.toml");
+    fs::write(&file, text).unwrap();
+    let settings = BenchSettings::read(Some(&file), |_| None, shop.folder.path()).unwrap().unwrap();
+    let standby = reactors::bench::Bench::open(settings, "127.0.0.1:1").await.unwrap();
+    assert!(is_alive() && !standby.is_held());
+    let performer = Performer::start(Shop { bench: standby, ..shop.shop() });
+    wait_until("it is ended", async || !is_alive()).await;
+    performer.shutdown().await;
 }

@@ -1,0 +1,1 @@
+-- SQLite decides a batch in the process that writes it (store/src/sqlite/append.rs); nothing to add.
