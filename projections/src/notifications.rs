@@ -82,16 +82,26 @@ pub async fn list(
     records(views, page(query, limit.min(LONGEST_LIST), 0)).await
 }
 
-/// What some node took and has not told in its time, as of a moment, longest ago first.
+/// What some node took and has not told in its time, as of a moment: for each person some, longest ago first, and
+/// everybody's first before anybody's second.
 pub async fn to_tell_again(
     views: &Database,
     now: DateTime<Utc>,
+    for_one: i64,
     limit: i64,
 ) -> Result<Vec<NotificationView>, StoreError> {
-    let query = Conditions::default()
-        .and("tell_again_at <=", Some(now.timestamp_micros()))
-        .query("select doc from notifications", "order by tell_again_at, position");
-    records(views, page(query, limit, 0)).await
+    let query = Query::new(
+        "select doc
+         from (
+           select doc, tell_again_at, position,
+             row_number() over (partition by user_id order by tell_again_at, position) as turn
+           from notifications
+           where tell_again_at <= $1
+         ) as due
+         where turn <= $2
+         order by turn, tell_again_at, position",
+    );
+    records(views, page(query.bind(now.timestamp_micros()).bind(for_one), limit, 0)).await
 }
 
 /// What a person has set; none if nothing.

@@ -16,7 +16,7 @@ use store::EventLog;
 use store::sql::Database;
 use workbench::alert::{Alerts, Reach, Webhooks};
 
-/// The longest that a webhook may take.
+/// The longest that a webhook may take, unless the node says otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How this node tells people.
@@ -30,12 +30,14 @@ pub struct Telling {
     pub alerts: Alerts,
     /// How far webhooks may reach.
     pub reach: Reach,
+    /// The longest that a webhook may take: less than the lease on what it tells.
+    pub patience: Duration,
 }
 
 impl Default for Telling {
     fn default() -> Self {
         let (everybody, alerts, reach) = (Manner::default(), Alerts::default(), Reach::default());
-        Self { node: "main".to_owned(), everybody, alerts, reach }
+        Self { node: "main".to_owned(), everybody, alerts, reach, patience: PATIENCE }
     }
 }
 
@@ -65,8 +67,8 @@ pub(crate) type Told = (Channel, Option<String>);
 
 impl Teller {
     pub(crate) fn new(telling: Telling) -> Self {
-        let Telling { node, everybody, alerts, reach } = telling;
-        let webhooks = Webhooks::new(reach, PATIENCE).map_err(|error| error.to_string());
+        let Telling { node, everybody, alerts, reach, patience } = telling;
+        let webhooks = Webhooks::new(reach, patience).map_err(|error| error.to_string());
         Self { node, everybody: everybody.addresses, alerts, webhooks }
     }
 

@@ -49,6 +49,6 @@ impl NotifyingArgs {
             WebhookReach::Loopback => Reach::PublicAndLoopback,
             WebhookReach::Anywhere => Reach::Anywhere,
         };
-        Telling { node: self.node.clone(), everybody, alerts: Alerts::new(), reach }
+        Telling { node: self.node.clone(), everybody, alerts: Alerts::new(), reach, ..Telling::default() }
     }
 }

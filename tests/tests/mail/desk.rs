@@ -82,30 +82,48 @@ pub(crate) async fn trouble(floor: &Floor) {
     floor.must(&FailTool { call_id, error, details: None, critical: false, escalates: true }).await;
 }
 
-/// Lets nodes react to everything there is, until nothing new comes of it.
-pub(crate) async fn react(floor: &Floor, nodes: Vec<Telling>) {
-    let (log, views) = (floor.bench.log(), floor.views().clone());
-    let engine = Arc::new(Engine::start(log.clone(), views.clone(), projections::all(), Default::default()));
-    let start = |telling: Telling| {
-        let executor = floor.fleet.elsewhere(log.clone()).executor;
-        Runner::start(reactors::with(telling), executor, views.clone(), engine.clone())
-    };
-    let runners: Vec<Runner> = nodes.into_iter().map(start).collect();
-    loop {
-        let head = log.head().await.unwrap().position;
-        for runner in &runners {
-            for name in ["raise_notifications_on_news", "tell_on_notification_raised"] {
-                assert!(runner.wait_for(name, head, PATIENCE).await, "{:?}", runner.status());
+/// Nodes that react to what happens.
+pub(crate) struct Nodes {
+    engine: Arc<Engine>,
+    runners: Vec<Runner>,
+}
+
+impl Nodes {
+    pub(crate) fn start(floor: &Floor, nodes: Vec<Telling>) -> Self {
+        let (log, views) = (floor.bench.log(), floor.views().clone());
+        let engine = Arc::new(Engine::start(log.clone(), views.clone(), projections::all(), Default::default()));
+        let start = |telling: Telling| {
+            let executor = floor.fleet.elsewhere(log.clone()).executor;
+            Runner::start(reactors::with(telling), executor, views.clone(), engine.clone())
+        };
+        let runners = nodes.into_iter().map(start).collect();
+        Self { engine, runners }
+    }
+
+    /// Waits until nothing new comes of anything, and stops.
+    pub(crate) async fn finish(self, floor: &Floor) {
+        let log = floor.bench.log();
+        loop {
+            let head = log.head().await.unwrap().position;
+            for runner in &self.runners {
+                for name in ["raise_notifications_on_news", "tell_on_notification_raised"] {
+                    assert!(runner.wait_for(name, head, PATIENCE).await, "{:?}", runner.status());
+                }
+            }
+            if log.head().await.unwrap().position == head {
+                break;
             }
         }
-        if log.head().await.unwrap().position == head {
-            break;
+        for runner in &self.runners {
+            runner.shutdown().await;
         }
+        self.engine.shutdown().await;
     }
-    for runner in &runners {
-        runner.shutdown().await;
-    }
-    engine.shutdown().await;
+}
+
+/// Lets nodes react to everything there is, until nothing new comes of it.
+pub(crate) async fn react(floor: &Floor, nodes: Vec<Telling>) {
+    Nodes::start(floor, nodes).finish(floor).await;
     floor.project().await;
 }
 

@@ -6,4 +6,5 @@ mod floor;
 mod leases;
 mod letters;
 mod notifications;
+mod side_by_side;
 mod tool_calls;
