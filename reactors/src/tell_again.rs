@@ -94,8 +94,8 @@ impl TellAgain {
             message: &it.message,
             raised_at: it.created_at,
         };
-        for (channel, error) in self.teller.tell(self.executor.log(), &self.views, &news, channels).await? {
-            self.run(&ReportDelivery { notification_id, channel, error }).await?;
+        for (channel, outcome) in self.teller.tell(self.executor.log(), &self.views, &news, channels).await? {
+            self.run(&ReportDelivery { notification_id, channel, outcome }).await?;
         }
         Ok(true)
     }

@@ -82,10 +82,10 @@ impl Reactor for TellOnNotificationRaised {
                 raised_at: *raised_at,
             };
             let told = self.teller.tell(reaction.executor.log(), reaction.views, &news, taken.outcome).await?;
-            for (channel, error) in told {
+            for (channel, outcome) in told {
                 // One command per channel.
                 let subject = Uuid::new_v5(&notification_id.0, format!("{channel:?}").as_bytes());
-                reaction.run_outside(subject, &ReportDelivery { notification_id, channel, error }).await?;
+                reaction.run_outside(subject, &ReportDelivery { notification_id, channel, outcome }).await?;
             }
             Ok(())
         })

@@ -20,6 +20,7 @@ use reactors::tell_again::TellAgain;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use workbench::alert::Reach;
 
 use crate::desk::Nodes;
 use crate::floor::{Floor, PATIENCE};
@@ -100,7 +101,8 @@ async fn raise(floor: &Floor, workspace_id: WorkspaceId, count: usize) -> Vec<No
 
 /// A node that waits as long as the test does.
 fn node(name: &str) -> Telling {
-    Telling { node: name.to_owned(), patience: Duration::from_secs(600), ..Telling::default() }
+    let (reach, patience) = (Reach::PublicAndLoopback, Duration::from_secs(600));
+    Telling { node: name.to_owned(), reach, patience, ..Telling::default() }
 }
 
 async fn an_address_that_does_not_answer_holds_up_nobody_else(bench: Bench) {
