@@ -54,6 +54,10 @@ impl Webhooks {
     /// Posts a JSON document. Sent twice if called twice: the receiver knows it by what is in it.
     pub async fn send(&self, url: &str, document: &Value) -> Result<(), AlertError> {
         let url = self.reach.judge(url).map_err(AlertError::NotAllowed)?;
+        self.post(url, document).await
+    }
+
+    async fn post(&self, url: Url, document: &Value) -> Result<(), AlertError> {
         let request = self.http.post(url).header(CONTENT_TYPE, "application/json").body(document.to_string());
         // The answer's body is nothing to us, and is never read.
         let answer = request.send().await.map_err(|error| untold(&error))?;
@@ -178,6 +182,7 @@ fn embedded_v4(it: Ipv6Addr) -> Option<Ipv4Addr> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
     use super::*;
 
     fn allowed(reach: Reach, url: &str) -> bool {
@@ -220,5 +225,16 @@ mod tests {
         for url in ["file:///etc/passwd", "ftp://example.com", "nonsense", "gopher://127.0.0.1"] {
             assert!(!allowed(Reach::Anywhere, url), "{url}");
         }
+    }
+    #[tokio::test]
+    async fn a_name_is_judged_by_what_it_leads_to() {
+        let named = Url::parse("https://localhost:1/").unwrap();
+        let answered = async |reach: Reach| {
+            let webhooks = Webhooks::new(reach, Duration::from_secs(5)).unwrap();
+            // As if nothing had been said of the name itself.
+            webhooks.post(named.clone(), &Value::Null).await.unwrap_err()
+        };
+        assert!(matches!(answered(Reach::Public).await, AlertError::NotAllowed(_)));
+        assert!(matches!(answered(Reach::PublicAndLoopback).await, AlertError::Unreachable(_)));
     }
 }
