@@ -55,6 +55,11 @@ impl Warning {
         if is_here { vec![] } else { vec![Self { code: "BENCH_NOT_HERE", message: message.into() }] }
     }
 
+    /// Something that a person asked for is not done on this node, by this rule of its operator.
+    pub(crate) fn not_allowed(code: &'static str, rule: &str) -> Self {
+        Self { code, message: format!("this is set, and not done on this node: {rule}").into() }
+    }
+
     /// The agent that the command is about is on probation.
     pub(crate) fn of_probation(on_probation: bool) -> Vec<Self> {
         let warning = Self { code: "AGENT_ON_PROBATION", message: "the agent is on probation".into() };

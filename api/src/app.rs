@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use commands::{Actor, Context, Decision, Done, Executor};
-use domain::notification_settings::Manner;
+use domain::notification_settings::{Allowed, Manner};
 use domain::{AgentId, SessionId, UserId, WorkspaceId};
 use projections::Engine;
 use projections::Fact;
@@ -18,6 +18,7 @@ use store::sql::Database;
 use store::{Clock, EventLog, StoreError, StreamId};
 use tokio::sync::watch;
 use uuid::Uuid;
+use workbench::alert::Reach;
 
 use crate::agents::AgentPage;
 use crate::auth::{Github, LetIn, Principal, Secrets, Throttle, passwords};
@@ -80,6 +81,10 @@ pub struct HttpSettings {
     pub mcp: McpSettings,
     /// How people are told who have not said how.
     pub everybody: Manner,
+    /// What may be shown and played on this node, whatever people prefer.
+    pub allowed: Allowed,
+    /// How far people's webhooks may reach.
+    pub webhook_reach: Reach,
     /// The bench of this node, if it has one.
     pub bench: Option<Arc<Bench>>,
 }
@@ -97,6 +102,8 @@ impl Default for HttpSettings {
             as_of_events: 200_000,
             mcp: McpSettings::default(),
             everybody: Manner::default(),
+            allowed: Allowed::default(),
+            webhook_reach: Reach::default(),
             bench: None,
         }
     }

@@ -16,7 +16,7 @@ use projections::workspaces;
 use bodies::{ChangeSettingsInput, ListNotifications, ManyNotifications, NoInput, NotificationBody, SettingsBody};
 
 use crate::App;
-use crate::answer::{Answer, SeenAt, Shown, ShownAt};
+use crate::answer::{Answer, SeenAt, Shown, ShownAt, Warning};
 use crate::auth::{Caller, Owner};
 use crate::code::Code;
 use crate::error::ApiError;
@@ -56,7 +56,7 @@ async fn list(State(app): State<Arc<App>>, look: LookBack<Owner, ListNotificatio
 
 async fn settings(State(app): State<Arc<App>>, look: Look<Owner, NoInput>) -> Result<Shown<SettingsBody>, ApiError> {
     app.caught_up(&look, &[notifications::NAME]).await?;
-    Ok(Shown(manner(&app, look.by.user_id).await?.into()))
+    Ok(Shown(shown(&app, look.by.user_id).await?))
 }
 
 async fn change(
@@ -67,11 +67,30 @@ async fn change(
     let change = ChangeSettings { user_id: by.user_id, everybody, changes: input.changes()? };
     let done = app.run(&context, &change).await?;
     let shown = if app.engine.wait_for(&[notifications::NAME], done.position, app.settings.patience).await {
-        Some(manner(&app, by.user_id).await?.into())
+        Some(shown(&app, by.user_id).await?)
     } else {
         None
     };
     Ok(Answer::of(&done, shown))
+}
+
+/// How a person is told, and what of it this node will not do.
+async fn shown(app: &App, user_id: UserId) -> Result<SettingsBody, ApiError> {
+    let manner = manner(app, user_id).await?;
+    let warnings = warnings(app, &manner);
+    Ok(SettingsBody::new(manner, warnings))
+}
+
+/// What is on and not allowed.
+fn warnings(app: &App, Manner { preferences, addresses }: &Manner) -> Vec<Warning> {
+    let (allowed, reach) = (&app.settings.allowed, app.settings.webhook_reach);
+    let file = addresses.sound_file.as_ref().filter(|_| preferences.sound_enabled);
+    let url = addresses.webhook_url.as_ref().filter(|_| preferences.webhook_enabled);
+    let desktop = preferences.push_enabled.then(|| allowed.to_show().err()).flatten().map(str::to_owned);
+    let sound = file.and_then(|it| allowed.to_play(it).err()).map(str::to_owned);
+    let webhook = url.and_then(|it| reach.refusal(it)).map(|rule| format!("the address is not allowed: {rule}"));
+    let all = [("DESKTOP_NOT_ALLOWED", desktop), ("SOUND_NOT_ALLOWED", sound), ("WEBHOOK_NOT_ALLOWED", webhook)];
+    all.into_iter().filter_map(|(code, rule)| Some(Warning::not_allowed(code, &rule?))).collect()
 }
 
 /// How a person is told: what they prefer, as a read model has it, and where to, which is in no read model.

@@ -56,6 +56,8 @@ pub struct Delivery {
     pub at: Option<DateTime<Utc>>,
     /// Why it did not work, if it did not.
     pub error: Option<String>,
+    /// Why it was not tried, if the operator of the node does not allow it.
+    pub disallowed: Option<String>,
 }
 
 /// What a person prefers.
@@ -82,16 +84,26 @@ pub async fn list(
     records(views, page(query, limit.min(LONGEST_LIST), 0)).await
 }
 
-/// What some node took and has not told in its time, as of a moment, longest ago first.
+/// What some node took and has not told in its time, as of a moment: for each person some, longest ago first, and
+/// everybody's first before anybody's second.
 pub async fn to_tell_again(
     views: &Database,
     now: DateTime<Utc>,
+    for_one: i64,
     limit: i64,
 ) -> Result<Vec<NotificationView>, StoreError> {
-    let query = Conditions::default()
-        .and("tell_again_at <=", Some(now.timestamp_micros()))
-        .query("select doc from notifications", "order by tell_again_at, position");
-    records(views, page(query, limit, 0)).await
+    let query = Query::new(
+        "select doc
+         from (
+           select doc, tell_again_at, position,
+             row_number() over (partition by user_id order by tell_again_at, position) as turn
+           from notifications
+           where tell_again_at <= $1
+         ) as due
+         where turn <= $2
+         order by turn, tell_again_at, position",
+    );
+    records(views, page(query.bind(now.timestamp_micros()).bind(for_one), limit, 0)).await
 }
 
 /// What a person has set; none if nothing.
@@ -167,11 +179,12 @@ impl Projection for Notifications {
 
 fn notification(fact: &Fact, event: &NotificationEvent, rows: &mut Rows) -> Result<(), FoldError> {
     let mut update = |change: &dyn Fn(&mut NotificationView)| rows.update(fact.subject, |row| change(row));
-    let ended = |row: &mut NotificationView, channel: Channel, at: DateTime<Utc>, error: Option<String>| {
-        if let Some(delivery) = row.deliveries.iter_mut().find(|it| it.channel == channel) {
-            (delivery.at, delivery.error) = (Some(at), error);
+    let ended = |row: &mut NotificationView, ended: Delivery| {
+        if let Some(delivery) = row.deliveries.iter_mut().find(|it| it.channel == ended.channel) {
+            *delivery = ended;
         }
     };
+    let pending = |channel: Channel| Delivery { channel, at: None, error: None, disallowed: None };
     match event {
         NotificationEvent::NotificationRaised {
             notification_id,
@@ -183,7 +196,6 @@ fn notification(fact: &Fact, event: &NotificationEvent, rows: &mut Rows) -> Resu
             channels,
             raised_at,
         } => {
-            let pending = |channel: &Channel| Delivery { channel: *channel, at: None, error: None };
             rows.put(NotificationView {
                 id: *notification_id,
                 workspace_id: *workspace_id,
@@ -192,7 +204,7 @@ fn notification(fact: &Fact, event: &NotificationEvent, rows: &mut Rows) -> Resu
                 title: title.clone(),
                 message: message.clone(),
                 withheld: None,
-                deliveries: channels.iter().map(pending).collect(),
+                deliveries: channels.iter().copied().map(pending).collect(),
                 taken_until: None,
                 created_at: *raised_at,
                 position: fact.position,
@@ -206,10 +218,15 @@ fn notification(fact: &Fact, event: &NotificationEvent, rows: &mut Rows) -> Resu
             update(&|row| row.taken_until = Some(*until))
         }
         NotificationEvent::NotificationDelivered { channel, delivered_at } => {
-            update(&|row| ended(row, *channel, *delivered_at, None))
+            update(&|row| ended(row, Delivery { at: Some(*delivered_at), ..pending(*channel) }))
         }
         NotificationEvent::NotificationFailed { channel, error, failed_at } => {
-            update(&|row| ended(row, *channel, *failed_at, Some(error.clone())))
+            let (at, error) = (Some(*failed_at), Some(error.clone()));
+            update(&|row| ended(row, Delivery { at, error: error.clone(), ..pending(*channel) }))
+        }
+        NotificationEvent::NotificationDisallowed { channel, reason, disallowed_at } => {
+            let (at, disallowed) = (Some(*disallowed_at), Some(reason.clone()));
+            update(&|row| ended(row, Delivery { at, disallowed: disallowed.clone(), ..pending(*channel) }))
         }
     }
 }
@@ -256,9 +273,14 @@ mod tests {
         let delivered = NotificationEvent::NotificationDelivered { channel: Channel::Desktop, delivered_at: at(1) };
         let failed =
             NotificationEvent::NotificationFailed { channel: Channel::Webhook, error: "503".into(), failed_at: at(2) };
+        let ended = |channel, minute| Delivery { channel, at: Some(at(minute)), error: None, disallowed: None };
         let told = after(vec![delivered, failed]).deliveries;
-        assert_eq!(told[0], Delivery { channel: Channel::Desktop, at: Some(at(1)), error: None });
-        assert_eq!(told[1], Delivery { channel: Channel::Webhook, at: Some(at(2)), error: Some("503".into()) });
+        assert_eq!(told[0], ended(Channel::Desktop, 1));
+        assert_eq!(told[1], Delivery { error: Some("503".into()), ..ended(Channel::Webhook, 2) });
+        let (channel, reason) = (Channel::Desktop, "no messages here".to_owned());
+        let disallowed = NotificationEvent::NotificationDisallowed { channel, reason, disallowed_at: at(1) };
+        let told = after(vec![disallowed]).deliveries;
+        assert_eq!(told[0], Delivery { disallowed: Some("no messages here".into()), ..ended(Channel::Desktop, 1) });
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Event in, command out: what follows from what happened.
 //!
-//! A [`Reactor`] looks at one event and issues commands. The [`Runner`] feeds it every event in order, keeps its
-//! place beside the log, and gives each command an id that follows from the event, so that a crash, a second
-//! delivery or a second node does nothing twice. One file per reactor, named event to intent.
+//! A [`Reactor`] looks at one event and issues commands. The [`Runner`] feeds it every event, in order or in lanes side
+//! by side, keeps its place beside the log, and gives each command an id that follows from the event, so that a crash,
+//! a second delivery or a second node does nothing twice. One file per reactor, named event to intent.
 
 // An errand goes through drivers and decisions that await one another; a release build looks at all of that as one type.
 #![recursion_limit = "256"]
@@ -39,7 +39,7 @@ pub use free_reports_on_agent_deleted::FreeReportsOnAgentDeleted;
 pub use hand_on_reports_on_agent_relieved::HandOnReportsOnAgentRelieved;
 pub use judge_trust_on_kpi_recalculated::JudgeTrustOnKpiRecalculated;
 pub use raise_notifications_on_news::RaiseNotificationsOnNews;
-pub use reaction::{Reaction, Reactor};
+pub use reaction::{LaneOf, Reaction, Reactor};
 pub use recalculate_kpis_on_pull_request_merged::RecalculateKpisOnPullRequestMerged;
 pub use recalculate_kpis_on_session_stopped::RecalculateKpisOnSessionStopped;
 pub use recalculate_kpis_on_task_assigned::RecalculateKpisOnTaskAssigned;

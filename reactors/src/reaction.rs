@@ -9,6 +9,9 @@ use store::reactor_key;
 use store::sql::Database;
 use uuid::Uuid;
 
+/// Tells in which lane an event has its reaction.
+pub type LaneOf = fn(&Fact) -> Uuid;
+
 /// Turns events into commands.
 pub trait Reactor: Send + Sync + 'static {
     /// Names its checkpoint and its commands; never changes.
@@ -19,6 +22,12 @@ pub trait Reactor: Send + Sync + 'static {
 
     /// The read models it looks at; they have seen the event before it is called.
     fn reads(&self) -> &'static [&'static str];
+
+    /// By what its reactions are divided into lanes, if one that is slow must not hold up all others: in order within
+    /// a lane, side by side in different ones. By default all of them are in the order of the log.
+    fn lanes(&self) -> Option<LaneOf> {
+        None
+    }
 
     /// Does what follows from the event. Called again after a crash: the same commands do nothing twice.
     fn react<'a>(

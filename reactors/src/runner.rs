@@ -1,26 +1,29 @@
-//! Feeds every reactor every event, in order, and remembers how far each has come.
+//! Feeds every reactor every event and remembers how far each has come.
+
+mod in_order;
+mod lanes;
+mod means;
+mod place;
+mod side_by_side;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use commands::{CommandError, Executor};
-use projections::{Engine, Fact};
+use commands::Executor;
+use projections::Engine;
+use store::EventLog;
 use store::sql::Database;
-use store::{EventLog, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::{Reaction, Reactor};
+use self::in_order::InOrder;
+use self::means::Means;
+use self::place::Place;
+use self::side_by_side::SideBySide;
+use crate::Reactor;
 
 /// Events read at a time.
 const PAGE: usize = 500;
-/// So many events that it does not care about may be looked at again after a crash.
-const SAVE_EVERY: i64 = 1_000;
-/// How long one look at the read models waits before it is tried again.
-const CATCH_UP: Duration = Duration::from_secs(5);
-/// The pause before a failed reaction is tried again, doubled up to the last.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LAST_PAUSE: Duration = Duration::from_secs(10);
 
 /// How far a reactor is.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -47,22 +50,6 @@ struct Running {
     last_error: Arc<Mutex<Option<String>>>,
 }
 
-struct Worker {
-    reactor: Arc<dyn Reactor>,
-    log: Arc<EventLog>,
-    views: Database,
-    engine: Arc<Engine>,
-    executor: Arc<Executor>,
-    /// How far it has come.
-    done: i64,
-    /// How far it has noted that it has come; behind `done` by events it does not care about, so that not every
-    /// commit of the log causes a commit of every reactor.
-    saved: i64,
-    checkpoint: watch::Sender<i64>,
-    last_error: Arc<Mutex<Option<String>>>,
-    stop: watch::Receiver<bool>,
-}
-
 impl Runner {
     /// Starts all reactors where they left off.
     pub fn start(
@@ -77,20 +64,21 @@ impl Runner {
             .map(|reactor| {
                 let (checkpoint, checkpoint_seen) = watch::channel(0);
                 let last_error = Arc::new(Mutex::new(None));
-                let name = reactor.name();
-                let worker = Worker {
+                let (name, lanes) = (reactor.name(), reactor.lanes());
+                let means = Arc::new(Means {
                     reactor,
                     log: Arc::clone(executor.log()),
                     views: views.clone(),
                     engine: Arc::clone(&engine),
                     executor: Arc::clone(&executor),
-                    done: 0,
-                    saved: 0,
-                    checkpoint,
                     last_error: Arc::clone(&last_error),
-                    stop: stopped.clone(),
+                });
+                let (place, stop) = (Place::new(name, executor.log(), checkpoint), stopped.clone());
+                let task = match lanes {
+                    None => tokio::spawn(InOrder { means, place, stop }.work()),
+                    Some(lane_of) => tokio::spawn(SideBySide::new(means, place, stop, lane_of).work()),
                 };
-                (Running { name, checkpoint: checkpoint_seen, last_error }, tokio::spawn(worker.work()))
+                (Running { name, checkpoint: checkpoint_seen, last_error }, task)
             })
             .unzip();
         Self { running, tasks: Mutex::new(tasks), stop }
@@ -113,7 +101,7 @@ impl Runner {
         matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_)))
     }
 
-    /// Stops after the event in hand.
+    /// Stops after what is in hand.
     pub async fn shutdown(&self) {
         self.stop.send_replace(true);
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
@@ -123,112 +111,15 @@ impl Runner {
     }
 }
 
-impl Worker {
-    async fn work(mut self) {
-        let mut pause = FIRST_PAUSE;
-        let mut found = false;
-        while !*self.stop.borrow() {
-            let worked = async {
-                if !found {
-                    self.saved = self.log.reactor_checkpoint(self.reactor.name()).await?;
-                    self.done = self.saved;
-                    self.checkpoint.send_replace(self.done);
-                    found = true;
-                }
-                self.catch_up().await
-            };
-            match worked.await {
-                Ok(()) => {
-                    pause = FIRST_PAUSE;
-                    self.note(None);
-                    if self.wait_for_news().await.is_err() {
-                        return;
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(reactor = self.reactor.name(), %error, "a reaction failed and is tried again");
-                    self.note(Some(error.to_string()));
-                    let mut stop = self.stop.clone();
-                    // A pause, but no longer than until the server stops.
-                    let _ = tokio::time::timeout(pause, stop.wait_for(|stop| *stop)).await;
-                    pause = (pause * 2).min(LAST_PAUSE);
-                }
-            }
-        }
-        // Saves the next start a look at what it does not care about; no harm if it fails.
-        let _ = self.save(self.done).await;
-    }
-
-    /// Returns once there are no more events, or on shutdown.
-    async fn catch_up(&mut self) -> Result<(), CommandError> {
-        loop {
-            let events = self.log.read_all(self.done, PAGE).await?;
-            if events.is_empty() {
-                return Ok(());
-            }
-            for event in events {
-                if *self.stop.borrow() {
-                    return Ok(());
-                }
-                if event.position <= self.done {
-                    // Another node was here before.
-                    continue;
-                }
-                // An event that cannot be read stops the reactor, on record: what follows from it must not be lost,
-                // and a newer muster on another node may well read it.
-                let fact = Fact::read(event).map_err(|poison| CommandError::Fault(poison.to_string()))?;
-                if self.reactor.cares_about(&fact) {
-                    self.react(&fact).await?;
-                    self.save(fact.position).await?;
-                }
-                self.done = self.done.max(fact.position);
-            }
-            if self.done - self.saved >= SAVE_EVERY {
-                self.save(self.done).await?;
-            }
-            self.checkpoint.send_replace(self.done);
-        }
-    }
-
-    async fn react(&self, fact: &Fact) -> Result<(), CommandError> {
-        if !self.engine.wait_for(self.reactor.reads(), fact.position, CATCH_UP).await {
-            return Err(CommandError::Unavailable(format!("read models have not reached {}", fact.position)));
-        }
-        let reaction = Reaction { reactor: self.reactor.name(), fact, views: &self.views, executor: &self.executor };
-        match self.reactor.react(reaction).await {
-            // A rule that says no is an answer, and it will say no again.
-            Err(CommandError::Refused(refusal)) => {
-                tracing::info!(reactor = self.reactor.name(), position = fact.position, %refusal, "a reaction was refused");
-                Ok(())
-            }
-            ended => ended,
-        }
-    }
-
-    /// Notes how far it has come, unless another node is further: then goes on from there.
-    async fn save(&mut self, position: i64) -> Result<(), StoreError> {
-        if position > self.saved {
-            let moved = self.log.move_reactor_checkpoint(self.reactor.name(), self.saved, position).await?;
-            self.saved = if moved { position } else { self.log.reactor_checkpoint(self.reactor.name()).await? };
-        }
-        self.done = self.done.max(self.saved);
-        self.checkpoint.send_replace(self.done);
-        Ok(())
-    }
-
-    async fn wait_for_news(&mut self) -> Result<(), watch::error::RecvError> {
-        let mut head = self.log.subscribe();
-        let done = self.done;
-        let mut stop = self.stop.clone();
-        tokio::select! {
-            news = head.wait_for(|head| *head > done) => news.map(drop),
-            stopped = stop.wait_for(|stop| *stop) => stopped.map(drop),
-        }
-    }
-
-    fn note(&self, error: Option<String>) {
-        let failing = if error.is_some() { 1.0 } else { 0.0 };
-        metrics::gauge!("muster_reactor_failing", "reactor" => self.reactor.name()).set(failing);
-        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
+/// Waits until there are events after a position, or until the server stops.
+async fn wait_for_news(
+    log: &EventLog,
+    position: i64,
+    stop: &watch::Receiver<bool>,
+) -> Result<(), watch::error::RecvError> {
+    let (mut head, mut stop) = (log.subscribe(), stop.clone());
+    tokio::select! {
+        news = head.wait_for(|head| *head > position) => news.map(drop),
+        stopped = stop.wait_for(|stop| *stop) => stopped.map(drop),
     }
 }

@@ -1,7 +1,8 @@
 //! What a node took and did not tell in its time is told again, by whichever node looks first.
 //!
 //! When that is due follows from the read model alone, so that no restart forgets anybody; who tells it is decided in
-//! the log. Nothing waits for it: every channel has a timeout, and many are told side by side.
+//! the log. Nothing waits for it: every channel has a timeout, many are told side by side, and whoever has much to be
+//! told again takes turns with the others.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,9 +19,11 @@ use crate::Telling;
 use crate::telling::{News, Teller};
 
 const NAME: &str = "tell_again";
-/// Notifications looked at a time.
+/// Notifications that are told in one look.
 const PAGE: i64 = 100;
-const SIDE_BY_SIDE: usize = 8;
+/// Of them those for one person, so that a dead address keeps nobody else from being looked for.
+const FOR_ONE: i64 = 4;
+const AT_A_TIME: usize = 32;
 /// How often to look; a lease is a minute.
 const NAP: Duration = Duration::from_secs(15);
 
@@ -64,9 +67,9 @@ impl TellAgain {
     /// Tells whatever is due by the log's clock, once; says how many that were.
     pub async fn look(&self) -> Result<usize, CommandError> {
         let now = self.executor.log().clock().now();
-        let due = notifications::to_tell_again(&self.views, now, PAGE).await?;
+        let due = notifications::to_tell_again(&self.views, now, FOR_ONE, PAGE).await?;
         // All of them, even if one cannot be told: that one is due again.
-        let told: Vec<_> = stream::iter(due).map(|it| self.tell(it)).buffer_unordered(SIDE_BY_SIDE).collect().await;
+        let told: Vec<_> = stream::iter(due).map(|it| self.tell(it)).buffer_unordered(AT_A_TIME).collect().await;
         told.into_iter().try_fold(0, |count, told| Ok(count + usize::from(told?)))
     }
 
@@ -91,8 +94,8 @@ impl TellAgain {
             message: &it.message,
             raised_at: it.created_at,
         };
-        for (channel, error) in self.teller.tell(self.executor.log(), &self.views, &news, channels).await? {
-            self.run(&ReportDelivery { notification_id, channel, error }).await?;
+        for (channel, outcome) in self.teller.tell(self.executor.log(), &self.views, &news, channels).await? {
+            self.run(&ReportDelivery { notification_id, channel, outcome }).await?;
         }
         Ok(true)
     }
@@ -104,8 +107,11 @@ impl TellAgain {
 
     async fn keep_looking(self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
-            if let Err(error) = self.look().await {
-                tracing::warn!(%error, "people could not be told again");
+            match self.look().await {
+                // There may be more than one look can tell.
+                Ok(1..) => continue,
+                Ok(0) => {}
+                Err(error) => tracing::warn!(%error, "people could not be told again"),
             }
             let _ = tokio::time::timeout(NAP, stop.wait_for(|stop| *stop)).await;
         }

@@ -2,7 +2,8 @@
 //!
 //! One node tells it, the first that says so in the log. If that node dies before it has said what came of it,
 //! [`tell_again`](crate::tell_again) tells it once more: a person is told at least once and, but for a crash, at most
-//! once. A channel that does not work is on record and holds nothing up.
+//! once. A channel that does not work is on record. Each person has a lane: they are told in order, and nobody waits for
+//! another's channels.
 
 use std::pin::Pin;
 
@@ -13,7 +14,7 @@ use projections::{Fact, FactOf, notifications};
 use uuid::Uuid;
 
 use crate::telling::{News, Teller};
-use crate::{Reaction, Reactor, Telling};
+use crate::{LaneOf, Reaction, Reactor, Telling};
 
 /// Tells people, by what this node has.
 #[derive(Debug, Clone)]
@@ -39,6 +40,10 @@ impl Reactor for TellOnNotificationRaised {
 
     fn reads(&self) -> &'static [&'static str] {
         &[notifications::NAME]
+    }
+
+    fn lanes(&self) -> Option<LaneOf> {
+        Some(person)
     }
 
     fn react<'a>(
@@ -77,12 +82,21 @@ impl Reactor for TellOnNotificationRaised {
                 raised_at: *raised_at,
             };
             let told = self.teller.tell(reaction.executor.log(), reaction.views, &news, taken.outcome).await?;
-            for (channel, error) in told {
+            for (channel, outcome) in told {
                 // One command per channel.
                 let subject = Uuid::new_v5(&notification_id.0, format!("{channel:?}").as_bytes());
-                reaction.run_outside(subject, &ReportDelivery { notification_id, channel, error }).await?;
+                reaction.run_outside(subject, &ReportDelivery { notification_id, channel, outcome }).await?;
             }
             Ok(())
         })
+    }
+}
+
+/// Who is told.
+fn person(fact: &Fact) -> Uuid {
+    match &fact.of {
+        FactOf::Notification(NotificationEvent::NotificationRaised { user_id, .. }) => user_id.0,
+        // Nobody is told of anything else.
+        _ => Uuid::nil(),
     }
 }

@@ -6,17 +6,17 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use commands::CommandError;
 use commands::notification::addresses_of;
-use domain::notification::{Channel, NotificationKind};
-use domain::notification_settings::{Addresses, Manner};
+use domain::notification::{Channel, NotificationKind, Outcome};
+use domain::notification_settings::{Addresses, Allowed, Manner};
 use domain::{NotificationId, UserId, WorkspaceId};
 use futures_util::future::join_all;
 use projections::notifications;
 use serde_json::{Value, json};
 use store::EventLog;
 use store::sql::Database;
-use workbench::alert::{Alerts, Reach, Webhooks};
+use workbench::alert::{AlertError, Alerts, Reach, Webhooks};
 
-/// The longest that a webhook may take.
+/// The longest that a webhook may take, unless the node says otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How this node tells people.
@@ -26,16 +26,21 @@ pub struct Telling {
     pub node: String,
     /// How people are told who have not said how.
     pub everybody: Manner,
+    /// What may be shown and played on this node, whatever people prefer.
+    pub allowed: Allowed,
     /// Where programs that show and play are looked for.
     pub alerts: Alerts,
     /// How far webhooks may reach.
     pub reach: Reach,
+    /// The longest that a webhook may take: less than the lease on what it tells.
+    pub patience: Duration,
 }
 
 impl Default for Telling {
     fn default() -> Self {
-        let (everybody, alerts, reach) = (Manner::default(), Alerts::default(), Reach::default());
-        Self { node: "main".to_owned(), everybody, alerts, reach }
+        let (everybody, allowed) = (Manner::default(), Allowed::default());
+        let (alerts, reach) = (Alerts::default(), Reach::default());
+        Self { node: "main".to_owned(), everybody, allowed, alerts, reach, patience: PATIENCE }
     }
 }
 
@@ -44,6 +49,7 @@ impl Default for Telling {
 pub(crate) struct Teller {
     pub(crate) node: String,
     everybody: Addresses,
+    allowed: Allowed,
     alerts: Alerts,
     /// How to post, or why that is not possible here.
     webhooks: Result<Webhooks, String>,
@@ -60,14 +66,14 @@ pub(crate) struct News<'a> {
     pub(crate) raised_at: DateTime<Utc>,
 }
 
-/// What became of a channel: why it did not work, if it did not.
-pub(crate) type Told = (Channel, Option<String>);
+/// What became of a channel.
+pub(crate) type Told = (Channel, Outcome);
 
 impl Teller {
     pub(crate) fn new(telling: Telling) -> Self {
-        let Telling { node, everybody, alerts, reach } = telling;
-        let webhooks = Webhooks::new(reach, PATIENCE).map_err(|error| error.to_string());
-        Self { node, everybody: everybody.addresses, alerts, webhooks }
+        let Telling { node, everybody, allowed, alerts, reach, patience } = telling;
+        let webhooks = Webhooks::new(reach, patience).map_err(|error| error.to_string());
+        Self { node, everybody: everybody.addresses, allowed, alerts, webhooks }
     }
 
     /// Tells by all of these channels, and says for the record what became of each.
@@ -80,21 +86,28 @@ impl Teller {
     ) -> Result<Vec<Told>, CommandError> {
         let to = self.addresses(log, views, news.user_id).await?;
         let told = join_all(channels.iter().map(|channel| self.tell_by(*channel, news, &to))).await;
-        let told = channels.into_iter().zip(told.into_iter().map(Result::err));
-        Ok(told.inspect(|(channel, error)| warn(news.notification_id, *channel, error.as_deref())).collect())
+        let told = told.into_iter().map(|it| it.err().unwrap_or(Outcome::Delivered));
+        let told = channels.into_iter().zip(told);
+        Ok(told.inspect(|(channel, outcome)| warn(news.notification_id, *channel, outcome)).collect())
     }
 
-    async fn tell_by(&self, channel: Channel, news: &News<'_>, to: &Addresses) -> Result<(), String> {
+    async fn tell_by(&self, channel: Channel, news: &News<'_>, to: &Addresses) -> Result<(), Outcome> {
+        let failed = |why: &str| Outcome::Failed(why.to_owned());
+        let disallowed = |rule: &str| Outcome::Disallowed(rule.to_owned());
         match channel {
-            Channel::Desktop => self.alerts.desktop(news.title, news.message).await.map_err(|error| error.to_string()),
+            Channel::Desktop => {
+                self.allowed.to_show().map_err(disallowed)?;
+                self.alerts.desktop(news.title, news.message).await.map_err(untold)
+            }
             Channel::Sound => {
-                let file = to.sound_file.as_ref().ok_or("there is no sound file any more")?;
-                self.alerts.sound(&PathBuf::from(file)).await.map_err(|error| error.to_string())
+                let file = to.sound_file.as_ref().ok_or_else(|| failed("there is no sound file any more"))?;
+                self.allowed.to_play(file).map_err(disallowed)?;
+                self.alerts.sound(&PathBuf::from(file)).await.map_err(untold)
             }
             Channel::Webhook => {
-                let url = to.webhook_url.as_ref().ok_or("there is no address any more")?;
-                let webhooks = self.webhooks.as_ref().map_err(Clone::clone)?;
-                webhooks.send(url, &news.document()).await.map_err(|error| error.to_string())
+                let url = to.webhook_url.as_ref().ok_or_else(|| failed("there is no address any more"))?;
+                let webhooks = self.webhooks.as_ref().map_err(|why| failed(why))?;
+                webhooks.send(url, &news.document()).await.map_err(untold)
             }
         }
     }
@@ -118,8 +131,24 @@ impl News<'_> {
     }
 }
 
-fn warn(notification_id: NotificationId, channel: Channel, error: Option<&str>) {
-    if let Some(error) = error {
-        tracing::warn!(%notification_id, ?channel, error, "a person could not be told");
+fn untold(error: AlertError) -> Outcome {
+    match error {
+        AlertError::NotAllowed(_) => Outcome::Disallowed(error.to_string()),
+        AlertError::Missing(_)
+        | AlertError::NoSuchFile
+        | AlertError::Failed { .. }
+        | AlertError::Child(_)
+        | AlertError::Unreachable(_)
+        | AlertError::Refused(_)
+        | AlertError::BadSettings(_) => Outcome::Failed(error.to_string()),
+    }
+}
+
+fn warn(notification_id: NotificationId, channel: Channel, outcome: &Outcome) {
+    match outcome {
+        Outcome::Delivered => {}
+        Outcome::Failed(error) => tracing::warn!(%notification_id, ?channel, error, "a person could not be told"),
+        // As the operator wants it.
+        Outcome::Disallowed(rule) => tracing::debug!(%notification_id, ?channel, rule, "a person may not be told"),
     }
 }

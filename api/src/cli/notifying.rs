@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use domain::notification_settings::{Addresses, Manner, Preferences};
+use domain::notification_settings::{Addresses, Allowed, Manner, Preferences, Sounds};
 use reactors::Telling;
 use workbench::alert::{Alerts, Reach};
 
-/// How people are told who have not said how, and how far that may reach.
+/// How people are told who have not said how, what of this machine they may use, and how far webhooks may reach.
 #[derive(Debug, Args)]
 pub(super) struct NotifyingArgs {
     /// What this node is called; nodes on one log need names of their own
@@ -22,8 +22,14 @@ pub(super) struct NotifyingArgs {
     /// The sound to play
     #[arg(long, env = "NOTIFICATION_SOUND_FILE", value_name = "FILE")]
     notification_sound_file: Option<PathBuf>,
+    /// Let people who ask for it be told on this machine's desktop; --notification-push lets them too
+    #[arg(long, env = "MUSTER_ALLOW_DESKTOP", value_name = "BOOL", num_args = 0..=1, default_value = "false", default_missing_value = "true", value_parser = clap::builder::BoolishValueParser::new())]
+    allow_desktop: bool,
+    /// Let people who ask for it have any file played on this machine; without, no more than the sound of --notification-sound
+    #[arg(long, env = "MUSTER_ALLOW_SOUNDS", value_name = "BOOL", num_args = 0..=1, default_value = "false", default_missing_value = "true", value_parser = clap::builder::BoolishValueParser::new())]
+    allow_sounds: bool,
     /// Where webhooks may lead: public addresses by https; those and this machine; or anywhere
-    #[arg(long, env = "MUSTER_WEBHOOK_REACH", value_name = "MUSTER_WEBHOOK_REACH", default_value = "loopback")]
+    #[arg(long, env = "MUSTER_WEBHOOK_REACH", value_name = "MUSTER_WEBHOOK_REACH", default_value = "public")]
     webhook_reach: WebhookReach,
 }
 
@@ -43,12 +49,21 @@ impl NotifyingArgs {
             sound_enabled: self.notification_sound && sound_file.is_some(),
             ..Preferences::default()
         };
+        let own_sound = sound_file.clone().filter(|_| preferences.sound_enabled);
+        let sounds = match (self.allow_sounds, own_sound) {
+            (true, _) => Sounds::Any,
+            (false, Some(own)) => Sounds::Only(own),
+            (false, None) => Sounds::None,
+        };
+        // What the operator does to everybody, anybody may ask for.
+        let allowed = Allowed { desktop: self.allow_desktop || self.notification_push, sounds };
         let everybody = Manner::new(preferences, Addresses { sound_file, webhook_url: None });
         let reach = match self.webhook_reach {
             WebhookReach::Public => Reach::Public,
             WebhookReach::Loopback => Reach::PublicAndLoopback,
             WebhookReach::Anywhere => Reach::Anywhere,
         };
-        Telling { node: self.node.clone(), everybody, alerts: Alerts::new(), reach }
+        let (node, alerts) = (self.node.clone(), Alerts::new());
+        Telling { node, everybody, allowed, alerts, reach, ..Telling::default() }
     }
 }

@@ -123,6 +123,8 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
             ..McpSettings::default()
         },
         everybody: telling.everybody.clone(),
+        allowed: telling.allowed.clone(),
+        webhook_reach: telling.reach,
         ..HttpSettings::default()
     };
     if let Some(bundle) = &args.bundle {

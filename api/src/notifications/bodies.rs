@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
+use crate::answer::Warning;
 use crate::error::{ApiError, BadField};
 use crate::input::without_nulls;
 
@@ -36,12 +37,12 @@ pub(super) struct NoInput {}
 pub(super) struct ChangeSettingsInput {
     push_enabled: Option<bool>,
     sound_enabled: Option<bool>,
-    /// An absolute path on the node that tells you.
+    /// An absolute path on the node that tells you. Its operator may allow none.
     #[serde(default, deserialize_with = "given")]
     #[schemars(length(max = 1000), regex(pattern = r"^/[^\x00]*$"))]
     sound_file: Option<Option<String>>,
     webhook_enabled: Option<bool>,
-    /// Gets a POST with JSON. Only public addresses over https, and this machine, unless the operator allows more.
+    /// Gets a POST with JSON. Only public addresses over https, unless the operator allows more.
     #[serde(default, deserialize_with = "given")]
     #[schemars(length(max = 2000), regex(pattern = r"^https?://[^\s/?#@]+([/?#]\S*)?$"))]
     webhook_url: Option<Option<String>>,
@@ -114,10 +115,14 @@ pub(super) struct SettingsBody {
     quiet_hours_start: Option<String>,
     quiet_hours_end: Option<String>,
     utc_offset_minutes: i32,
+    /// Only when something is on that this node does not do: `DESKTOP_NOT_ALLOWED`, `SOUND_NOT_ALLOWED` or
+    /// `WEBHOOK_NOT_ALLOWED`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
 }
 
-impl From<Manner> for SettingsBody {
-    fn from(Manner { preferences: it, addresses }: Manner) -> Self {
+impl SettingsBody {
+    pub(super) fn new(Manner { preferences: it, addresses }: Manner, warnings: Vec<Warning>) -> Self {
         Self {
             push_enabled: it.push_enabled,
             sound_enabled: it.sound_enabled,
@@ -130,6 +135,7 @@ impl From<Manner> for SettingsBody {
             quiet_hours_start: it.quiet_hours.map(|hours| hours.start.to_string()),
             quiet_hours_end: it.quiet_hours.map(|hours| hours.end.to_string()),
             utc_offset_minutes: it.utc_offset_minutes,
+            warnings,
         }
     }
 }
@@ -163,6 +169,7 @@ enum Outcome {
     Pending,
     Delivered,
     Failed,
+    Disallowed,
 }
 
 /// Why a person is not told.
@@ -182,6 +189,8 @@ struct DeliveryBody {
     status: Outcome,
     /// Why it did not work.
     error: Option<String>,
+    /// Why the operator of the node does not allow it.
+    reason: Option<String>,
     /// When something became of it.
     at: Option<DateTime<Utc>>,
 }
@@ -218,12 +227,13 @@ impl From<Delivery> for DeliveryBody {
             Channel::Sound => By::Sound,
             Channel::Webhook => By::Webhook,
         };
-        let status = match (it.at, &it.error) {
-            (None, _) => Outcome::Pending,
-            (Some(_), None) => Outcome::Delivered,
-            (Some(_), Some(_)) => Outcome::Failed,
+        let status = match (it.at, &it.error, &it.disallowed) {
+            (None, _, _) => Outcome::Pending,
+            (Some(_), None, None) => Outcome::Delivered,
+            (Some(_), Some(_), _) => Outcome::Failed,
+            (Some(_), None, Some(_)) => Outcome::Disallowed,
         };
-        Self { channel, status, error: it.error, at: it.at }
+        Self { channel, status, error: it.error, reason: it.disallowed, at: it.at }
     }
 }
 

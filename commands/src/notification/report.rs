@@ -1,7 +1,7 @@
 //! Reports what became of telling a notification.
 
 use domain::NotificationId;
-use domain::notification::{self, Channel, Notification, NotificationCommand};
+use domain::notification::{self, Channel, Notification, NotificationCommand, Outcome};
 
 use crate::{Decision, Desk, Stop};
 
@@ -12,8 +12,8 @@ pub struct ReportDelivery {
     pub notification_id: NotificationId,
     /// Which channel.
     pub channel: Channel,
-    /// Why it did not work, if it did not.
-    pub error: Option<String>,
+    /// What became of it.
+    pub outcome: Outcome,
 }
 
 impl Decision for ReportDelivery {
@@ -24,7 +24,8 @@ impl Decision for ReportDelivery {
     }
 
     async fn decide(&self, desk: &mut Desk<'_>) -> Result<NotificationId, Stop> {
-        let report = notification::ReportDelivery { channel: self.channel, error: self.error.clone(), now: desk.now() };
+        let (channel, outcome) = (self.channel, self.outcome.clone());
+        let report = notification::ReportDelivery { channel, outcome, now: desk.now() };
         desk.run::<Notification>(self.notification_id.0, NotificationCommand::Report(report)).await?;
         Ok(self.notification_id)
     }

@@ -11,7 +11,7 @@ use cqrs_es::{Aggregate, event_sink::EventSink};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use deliver::ReportDelivery;
+pub use deliver::{Outcome, ReportDelivery};
 pub use raise::RaiseNotification;
 pub use take::TakeNotification;
 
@@ -149,6 +149,15 @@ pub enum NotificationEvent {
         /// When it happened.
         failed_at: DateTime<Utc>,
     },
+    /// A channel was not tried, because the operator of the node does not allow it.
+    NotificationDisallowed {
+        /// Which.
+        channel: Channel,
+        /// The rule that says so.
+        reason: String,
+        /// When it happened.
+        disallowed_at: DateTime<Utc>,
+    },
 }
 
 event_kinds! { NotificationEvent of Notification {
@@ -171,6 +180,10 @@ event_kinds! { NotificationEvent of Notification {
     NotificationFailed "1" "A person could not be told some news, for a reason that is given." {
         text["error"]
         plain["channel"]
+    }
+    NotificationDisallowed "1" "A person is not told some news by a channel that the operator of the node does not allow." {
+        text[]
+        plain["channel", "reason"]
     }
 }}
 
@@ -237,14 +250,16 @@ impl Aggregate for Notification {
             (
                 Self::Raised(it),
                 NotificationEvent::NotificationDelivered { channel, .. }
-                | NotificationEvent::NotificationFailed { channel, .. },
+                | NotificationEvent::NotificationFailed { channel, .. }
+                | NotificationEvent::NotificationDisallowed { channel, .. },
             ) => it.pending.retain(|pending| *pending != channel),
             (
                 Self::Absent,
                 NotificationEvent::NotificationWithheld { .. }
                 | NotificationEvent::NotificationTaken { .. }
                 | NotificationEvent::NotificationDelivered { .. }
-                | NotificationEvent::NotificationFailed { .. },
+                | NotificationEvent::NotificationFailed { .. }
+                | NotificationEvent::NotificationDisallowed { .. },
             ) => {}
         }
     }
@@ -261,7 +276,8 @@ impl Entity for Notification {
             | NotificationEvent::NotificationWithheld { .. }
             | NotificationEvent::NotificationTaken { .. }
             | NotificationEvent::NotificationDelivered { .. }
-            | NotificationEvent::NotificationFailed { .. } => vec![],
+            | NotificationEvent::NotificationFailed { .. }
+            | NotificationEvent::NotificationDisallowed { .. } => vec![],
         }
     }
 }

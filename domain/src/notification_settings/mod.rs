@@ -1,6 +1,7 @@
 //! How a person wants to be told: which news, by which channels, and when not. One stream per user, under the user's id.
 
 mod addresses;
+mod allowed;
 mod change;
 mod clock_time;
 mod preferences;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use addresses::{Addresses, Manner};
+pub use allowed::{Allowed, Sounds};
 pub use change::ChangeNotificationSettings;
 pub use clock_time::{ClockTime, NotAClockTime};
 pub use preferences::{Preferences, QuietHours};

@@ -2,7 +2,7 @@
 
 use domain::mail::{Addressee, Correspondent, MailCommand, ReadMail, SendMail, Sender};
 use domain::notification::{
-    Channel, NotificationCommand, NotificationKind, RaiseNotification, ReportDelivery, TakeNotification,
+    Channel, NotificationCommand, NotificationKind, Outcome, RaiseNotification, ReportDelivery, TakeNotification,
 };
 use domain::notification_settings::Preferences;
 use domain::tool_call::{CallTool, FailTool, SucceedTool, ToolCallCommand};
@@ -72,7 +72,9 @@ pub(crate) fn notification_command() -> impl Strategy<Value = NotificationComman
     let take = ("[ab]", 1..4_i64)
         .prop_map(|(node, minute)| NotificationCommand::Take(TakeNotification { node, now: at(minute) }));
     let channel = prop_oneof![Just(Channel::Desktop), Just(Channel::Sound), Just(Channel::Webhook)];
-    let report = (channel, proptest::option::of("[ab]"))
-        .prop_map(|(channel, error)| NotificationCommand::Report(ReportDelivery { channel, error, now: at(2) }));
+    let outcome =
+        prop_oneof![Just(Outcome::Delivered), "[ab]".prop_map(Outcome::Failed), "[ab]".prop_map(Outcome::Disallowed)];
+    let report = (channel, outcome)
+        .prop_map(|(channel, outcome)| NotificationCommand::Report(ReportDelivery { channel, outcome, now: at(2) }));
     prop_oneof![1 => raise, 2 => take, 3 => report]
 }

@@ -82,6 +82,11 @@ pub(crate) fn notification_events() -> Vec<NotificationEvent> {
         NotificationEvent::NotificationTaken { node: text("main"), taken_at: noon(), until: noon() },
         NotificationEvent::NotificationDelivered { channel: Channel::Desktop, delivered_at: noon() },
         NotificationEvent::NotificationFailed { channel: Channel::Sound, error: text("no player"), failed_at: noon() },
+        NotificationEvent::NotificationDisallowed {
+            channel: Channel::Desktop,
+            reason: text("no messages here"),
+            disallowed_at: noon(),
+        },
     ]
 }
 

@@ -160,7 +160,7 @@ timeline_types! {
     Notification NotificationEvent {
         // What they tell of is on the timeline itself.
         NotificationFailed => "notification_failed",
-        - NotificationRaised | NotificationWithheld | NotificationTaken | NotificationDelivered,
+        - NotificationRaised | NotificationWithheld | NotificationTaken | NotificationDelivered | NotificationDisallowed,
     }
 }
 

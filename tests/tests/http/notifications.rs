@@ -15,6 +15,7 @@ both_stores!(
     settings_are_what_the_node_has_until_a_person_says_otherwise,
     what_is_not_given_stays_and_null_takes_away,
     settings_that_make_no_sense_are_refused,
+    what_the_node_does_not_allow_is_set_with_a_warning,
     news_is_listed_for_the_owner_alone,
 );
 
@@ -78,6 +79,28 @@ async fn settings_that_make_no_sense_are_refused(bench: Bench) {
         let refused = ada.put(UPDATE, &body).await.refused(400, "VALIDATION_ERROR");
         assert_eq!(refused.bad_fields(), [field], "{body}");
     }
+}
+
+async fn what_the_node_does_not_allow_is_set_with_a_warning(bench: Bench) {
+    let server = Server::start(bench).await;
+    let ada = server.owner("ada").await;
+    let on = json!({
+        "pushEnabled": true, "soundEnabled": true, "soundFile": "/etc/passwd", "webhookEnabled": true,
+        "webhookUrl": "https://169.254.169.254/latest",
+    });
+    let set = ada.put(UPDATE, &on).await.ok().body;
+    for (field, value) in on.as_object().unwrap() {
+        assert_eq!(set[field], *value, "{field}");
+    }
+    let codes: Vec<_> = set["warnings"].as_array().unwrap().iter().map(|it| it["code"].clone()).collect();
+    assert_eq!(codes, ["DESKTOP_NOT_ALLOWED", "SOUND_NOT_ALLOWED", "WEBHOOK_NOT_ALLOWED"]);
+    let message = "this is set, and not done on this node: the operator of this node allows no messages on its desktop";
+    assert_eq!(set["warnings"][0]["message"], message);
+    assert_eq!(ada.get(SETTINGS).await.ok().body, set);
+    let off = json!({ "pushEnabled": false, "soundEnabled": false, "webhookUrl": "https://hooks.example/a" });
+    assert_eq!(ada.put(UPDATE, &off).await.ok().body.get("warnings"), None);
+    let inside = json!({ "webhookUrl": "http://127.0.0.1:9/" });
+    assert_eq!(ada.put(UPDATE, &inside).await.ok().body["warnings"][0]["code"], "WEBHOOK_NOT_ALLOWED");
 }
 
 async fn news_is_listed_for_the_owner_alone(bench: Bench) {

@@ -10,7 +10,7 @@ use axum::routing::post;
 use axum::{Json, Router};
 use commands::notification::{ChangeSettings, PreferenceChanges};
 use commands::tool_call::{CallTool, FailTool};
-use domain::notification_settings::Manner;
+use domain::notification_settings::{Allowed, Manner, Sounds};
 use muster_tests::fleet::new;
 use projections::Engine;
 use projections::notifications::{self, NotificationView};
@@ -18,7 +18,7 @@ use reactors::{Runner, Telling};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
-use workbench::alert::Alerts;
+use workbench::alert::{Alerts, Reach};
 
 use crate::floor::{Floor, PATIENCE};
 
@@ -30,13 +30,14 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// A desktop that writes down what it shows, and an address that answers with a status.
+    /// A desktop that writes down what it shows and plays, and an address that answers with a status.
     pub(crate) async fn new(status: StatusCode) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let script = folder.path().join("notify-send");
-        let shown = folder.path().join("shown");
-        fs::write(&script, format!("#!/bin/sh\nprintf '%s|' \"$@\" >> '{}'\n", shown.display())).unwrap();
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        for (program, written) in [("notify-send", "shown"), ("paplay", "played")] {
+            let (script, written) = (folder.path().join(program), folder.path().join(written));
+            fs::write(&script, format!("#!/bin/sh\nprintf '%s|' \"$@\" >> '{}'\n", written.display())).unwrap();
+            fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        }
         let received = Arc::new(Mutex::new(vec![]));
         let take = async move |State(received): State<Arc<Mutex<Vec<Value>>>>, Json(body): Json<Value>| {
             received.lock().unwrap().push(body);
@@ -53,9 +54,26 @@ impl Desk {
         fs::read_to_string(self.folder.path().join("shown")).unwrap_or_default()
     }
 
+    pub(crate) fn played(&self) -> String {
+        fs::read_to_string(self.folder.path().join("played")).unwrap_or_default()
+    }
+
+    /// A sound to play.
+    pub(crate) fn sound(&self, name: &str) -> String {
+        let file = self.folder.path().join(name);
+        fs::write(&file, "").unwrap();
+        file.display().to_string()
+    }
+
+    /// A node whose operator allows everything that a test needs.
     pub(crate) fn telling(&self, node: &str) -> Telling {
-        let alerts = Alerts::with_path(self.folder.path());
-        Telling { node: node.to_owned(), alerts, ..Telling::default() }
+        let (allowed, reach) = (Allowed { desktop: true, sounds: Sounds::Any }, Reach::PublicAndLoopback);
+        Telling { allowed, reach, ..self.strict(node) }
+    }
+
+    /// A node whose operator allows nothing in particular.
+    pub(crate) fn strict(&self, node: &str) -> Telling {
+        Telling { node: node.to_owned(), alerts: Alerts::with_path(self.folder.path()), ..Telling::default() }
     }
 
     /// Desktop and webhook.
@@ -82,30 +100,48 @@ pub(crate) async fn trouble(floor: &Floor) {
     floor.must(&FailTool { call_id, error, details: None, critical: false, escalates: true }).await;
 }
 
-/// Lets nodes react to everything there is, until nothing new comes of it.
-pub(crate) async fn react(floor: &Floor, nodes: Vec<Telling>) {
-    let (log, views) = (floor.bench.log(), floor.views().clone());
-    let engine = Arc::new(Engine::start(log.clone(), views.clone(), projections::all(), Default::default()));
-    let start = |telling: Telling| {
-        let executor = floor.fleet.elsewhere(log.clone()).executor;
-        Runner::start(reactors::with(telling), executor, views.clone(), engine.clone())
-    };
-    let runners: Vec<Runner> = nodes.into_iter().map(start).collect();
-    loop {
-        let head = log.head().await.unwrap().position;
-        for runner in &runners {
-            for name in ["raise_notifications_on_news", "tell_on_notification_raised"] {
-                assert!(runner.wait_for(name, head, PATIENCE).await, "{:?}", runner.status());
+/// Nodes that react to what happens.
+pub(crate) struct Nodes {
+    engine: Arc<Engine>,
+    runners: Vec<Runner>,
+}
+
+impl Nodes {
+    pub(crate) fn start(floor: &Floor, nodes: Vec<Telling>) -> Self {
+        let (log, views) = (floor.bench.log(), floor.views().clone());
+        let engine = Arc::new(Engine::start(log.clone(), views.clone(), projections::all(), Default::default()));
+        let start = |telling: Telling| {
+            let executor = floor.fleet.elsewhere(log.clone()).executor;
+            Runner::start(reactors::with(telling), executor, views.clone(), engine.clone())
+        };
+        let runners = nodes.into_iter().map(start).collect();
+        Self { engine, runners }
+    }
+
+    /// Waits until nothing new comes of anything, and stops.
+    pub(crate) async fn finish(self, floor: &Floor) {
+        let log = floor.bench.log();
+        loop {
+            let head = log.head().await.unwrap().position;
+            for runner in &self.runners {
+                for name in ["raise_notifications_on_news", "tell_on_notification_raised"] {
+                    assert!(runner.wait_for(name, head, PATIENCE).await, "{:?}", runner.status());
+                }
+            }
+            if log.head().await.unwrap().position == head {
+                break;
             }
         }
-        if log.head().await.unwrap().position == head {
-            break;
+        for runner in &self.runners {
+            runner.shutdown().await;
         }
+        self.engine.shutdown().await;
     }
-    for runner in &runners {
-        runner.shutdown().await;
-    }
-    engine.shutdown().await;
+}
+
+/// Lets nodes react to everything there is, until nothing new comes of it.
+pub(crate) async fn react(floor: &Floor, nodes: Vec<Telling>) {
+    Nodes::start(floor, nodes).finish(floor).await;
     floor.project().await;
 }
 

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use chrono::TimeDelta;
 use commands::notification::{News, RaiseNotification, ReportDelivery, TakeNotification};
 use domain::NotificationId;
-use domain::notification::{Channel, NotificationError};
+use domain::notification::{Channel, NotificationError, Outcome};
 use domain::notification_settings::Preferences;
 use futures_util::future::join_all;
 use muster_tests::both_stores;
@@ -105,7 +105,7 @@ async fn of_many_nodes_that_look_one_tells(bench: Bench) {
 async fn only_what_nobody_has_heard_of_is_told_again(bench: Bench) {
     let (floor, desk) = (Floor::new(bench).await, Desk::new(StatusCode::OK).await);
     let notification_id = taken(&floor, &desk).await;
-    floor.must(&ReportDelivery { notification_id, channel: Channel::Desktop, error: None }).await;
+    floor.must(&ReportDelivery { notification_id, channel: Channel::Desktop, outcome: Outcome::Delivered }).await;
     floor.project().await;
     pass(&floor, 60);
     assert_eq!((again(&floor, desk.telling("two")).look().await.unwrap(), told(&desk)), (1, (0, 1)));

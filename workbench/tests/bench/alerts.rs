@@ -80,8 +80,8 @@ fn webhooks(reach: Reach) -> Webhooks {
 #[tokio::test]
 async fn a_webhook_gets_the_document() {
     let (url, got) = receiver(204).await;
-    webhooks(Reach::default()).send(&url, &json!({ "title": "✅" })).await.unwrap();
-    webhooks(Reach::default()).send(&url.replace("127.0.0.1", "localhost"), &json!(1)).await.unwrap();
+    webhooks(Reach::PublicAndLoopback).send(&url, &json!({ "title": "✅" })).await.unwrap();
+    webhooks(Reach::PublicAndLoopback).send(&url.replace("127.0.0.1", "localhost"), &json!(1)).await.unwrap();
     assert_eq!(*got.lock().unwrap(), ["{\"title\":\"✅\"}", "1"]);
 }
 
@@ -89,7 +89,7 @@ async fn a_webhook_gets_the_document() {
 async fn redirects_are_not_followed_and_refusals_are_values() {
     for (status, transient) in [(302, false), (307, false), (404, false), (429, true), (503, true)] {
         let (url, got) = receiver(status).await;
-        let error = webhooks(Reach::default()).send(&url, &json!({})).await.unwrap_err();
+        let error = webhooks(Reach::PublicAndLoopback).send(&url, &json!({})).await.unwrap_err();
         assert!(matches!(error, AlertError::Refused(it) if it == status), "{error}");
         assert_eq!((error.is_transient(), got.lock().unwrap().len()), (transient, 1));
     }
@@ -100,7 +100,7 @@ async fn addresses_that_are_out_of_reach_are_never_contacted() {
     let (url, got) = receiver(204).await;
     let error = webhooks(Reach::Public).send(&url, &json!({})).await.unwrap_err();
     assert!(matches!(error, AlertError::NotAllowed(_)), "{error}");
-    let error = webhooks(Reach::default()).send("http://10.0.0.1/?key=s3cret", &json!({})).await.unwrap_err();
+    let error = webhooks(Reach::PublicAndLoopback).send("http://10.0.0.1/?key=s3cret", &json!({})).await.unwrap_err();
     assert!(matches!(error, AlertError::NotAllowed(_)), "{error}");
     // A name is judged by what it leads to, here by way of the machine's own name for loopback.
     let named = url.replace("http://127.0.0.1", "https://localhost.");
@@ -114,7 +114,8 @@ async fn a_failure_says_why_and_not_where() {
     let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = nobody.local_addr().unwrap().port();
     drop(nobody);
-    let send = async |url: String| webhooks(Reach::default()).send(&url, &json!({})).await.unwrap_err().to_string();
+    let send =
+        async |url: String| webhooks(Reach::PublicAndLoopback).send(&url, &json!({})).await.unwrap_err().to_string();
     assert_eq!(send(format!("http://127.0.0.1:{port}/s3cret")).await, "no answer: connection refused");
     assert_eq!(send("http://10.0.0.1/s3cret".to_owned()).await, "the address is not allowed: plain http");
     let folder = TempDir::new().unwrap();
@@ -131,7 +132,7 @@ async fn nobody_is_waited_for_for_ever() {
     // Accepts, and never answers.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
-    let hooks = Webhooks::new(Reach::default(), Duration::from_millis(300)).unwrap();
+    let hooks = Webhooks::new(Reach::PublicAndLoopback, Duration::from_millis(300)).unwrap();
     let since = Instant::now();
     let error = hooks.send(&url, &json!({})).await.unwrap_err();
     assert!(error.is_transient() && since.elapsed() < Duration::from_secs(5), "{error}");

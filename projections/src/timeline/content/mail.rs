@@ -69,6 +69,7 @@ pub(super) fn notification_failed(event: &NotificationEvent) -> Option<Said> {
         NotificationEvent::NotificationRaised { .. }
         | NotificationEvent::NotificationWithheld { .. }
         | NotificationEvent::NotificationTaken { .. }
-        | NotificationEvent::NotificationDelivered { .. } => None,
+        | NotificationEvent::NotificationDelivered { .. }
+        | NotificationEvent::NotificationDisallowed { .. } => None,
     }
 }
