@@ -67,3 +67,38 @@ impl NotifyingArgs {
         Telling { node, everybody, allowed, alerts, reach, ..Telling::default() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Options {
+        #[command(flatten)]
+        notifying: NotifyingArgs,
+    }
+
+    fn telling(options: &[&str]) -> Telling {
+        Options::parse_from(["muster"].iter().chain(options)).notifying.telling()
+    }
+
+    #[test]
+    fn a_node_allows_nothing_of_its_own_unless_it_is_told_to() {
+        let plain = telling(&[]);
+        assert_eq!((plain.allowed, plain.reach), (Allowed::default(), Reach::Public));
+        let open = telling(&["--allow-desktop", "--allow-sounds=yes", "--webhook-reach", "loopback"]);
+        let all = Allowed { desktop: true, sounds: Sounds::Any };
+        assert_eq!((open.allowed, open.reach), (all, Reach::PublicAndLoopback));
+        assert_eq!(open.everybody, Manner::default(), "nobody asked for it yet");
+    }
+
+    #[test]
+    fn what_is_on_for_everybody_anybody_may_ask_for() {
+        let on = telling(&["--notification-push", "--notification-sound", "--notification-sound-file", "/bell.wav"]);
+        assert_eq!(on.allowed, Allowed { desktop: true, sounds: Sounds::Only("/bell.wav".to_owned()) });
+        let off = telling(&["--notification-sound-file", "/bell.wav"]);
+        assert_eq!(off.allowed, Allowed::default());
+    }
+}
