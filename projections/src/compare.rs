@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
 fn same(one: &Row, other: &Row) -> bool {
     let parse = |value: &Value| match value {
         Value::Text(text) => serde_json::from_str::<Json>(text).ok(),
-        Value::Null | Value::Int(_) | Value::Real(_) | Value::Bytes(_) => None,
+        Value::Null | Value::Int(_) | Value::Real(_) | Value::Id(_) | Value::Bytes(_) => None,
     };
     one == other
         || match (one.0.split_last(), other.0.split_last()) {
@@ -154,6 +154,7 @@ fn json(table: &Table, row: &Row) -> Json {
         Value::Real(it) => (*it).into(),
         Value::Text(it) if name == "doc" => serde_json::from_str(it).unwrap_or_else(|_| it.as_str().into()),
         Value::Text(it) => it.as_str().into(),
+        Value::Id(it) => it.to_string().into(),
         Value::Bytes(it) => format!("{} bytes", it.len()).into(),
     };
     let columns = table.columns.iter().zip(&row.0);

@@ -188,10 +188,8 @@ impl Build {
         }
         statements.extend(tables.create_keys());
         statements.extend(tables.create_indexes());
-        if let Database::Postgres(_) = views {
-            // Nothing is known yet of what is in them, and queries come at once.
-            statements.extend(self.tables.iter().map(|it| Query::new(format!("analyze {}", self.physical(it))).into()));
-        }
+        // Nothing is known yet of what is in them, and queries come at once.
+        statements.extend(tables.analyze());
         // In a transaction of their own: a swap that comes too late is tried again.
         views.transact(statements).await.map(drop)
     }

@@ -86,6 +86,8 @@ pub struct RowKey {
 #[derive(Default)]
 pub struct Rows {
     slots: HashMap<RowKey, Slot>,
+    /// Rows that nobody looks for, in the order of the log.
+    added: Vec<(&'static str, Box<dyn Kept>)>,
     /// Whether a row that is not here is known not to exist.
     complete: bool,
 }
@@ -137,6 +139,8 @@ impl<R: Record> Kept for R {
             String::from_utf8(doc).map_err(|e| FoldError::Unreadable(R::TABLE, key.to_string(), e.to_string()))?;
         let mut values = key.values();
         values.extend(self.columns());
+        values.iter_mut().for_each(make_storable);
+        // JSON writes a NUL in another way.
         values.push(Value::Text(doc));
         Ok(values)
     }
@@ -145,7 +149,7 @@ impl<R: Record> Kept for R {
 impl Rows {
     /// No rows, and certainly none elsewhere: where a fold begins from nothing.
     pub fn nothing() -> Self {
-        Self { slots: HashMap::new(), complete: true }
+        Self { complete: true, ..Self::default() }
     }
 
     /// The row, if it exists.
@@ -171,12 +175,19 @@ impl Rows {
         self.slot::<R>(key).now = Now::Is { row: Box::new(record), changed: true };
     }
 
+    /// Writes a row of a table that is written once, whose key is the position of the fact: nobody looks for it while
+    /// events are folded, so it goes straight to what is written.
+    pub fn add<R: Record>(&mut self, record: R) {
+        self.added.push((R::TABLE, Box::new(record)));
+    }
+
     /// Removes a row, if it exists.
     pub fn delete<R: Record>(&mut self, key: impl Into<Key>) {
         self.slot::<R>(key.into()).now = Now::Gone;
     }
 
-    /// Takes out the rows of one table that were put in or changed, in the order of their keys.
+    /// Takes out the rows of one table that were put in or changed, in the order of their keys, and then those that were
+    /// added, in the order of the log.
     pub(crate) fn take<R: Record>(&mut self) -> Vec<R> {
         let mut keys: Vec<RowKey> = self.slots.keys().filter(|it| it.table == R::TABLE).cloned().collect();
         keys.sort_unstable();
@@ -184,7 +195,8 @@ impl Rows {
             Now::Is { row, changed: true } => Some(row as Box<dyn Any>),
             Now::Is { changed: false, .. } | Now::AsStored | Now::Gone => None,
         });
-        taken.filter_map(|row| row.downcast::<R>().ok()).map(|row| *row).collect()
+        let added = self.added.extract_if(.., |(table, _)| *table == R::TABLE).map(|(_, row)| row as Box<dyn Any>);
+        taken.chain(added).filter_map(|row| row.downcast::<R>().ok()).map(|row| *row).collect()
     }
 
     /// Puts in a row as it is stored, or that there is none.
@@ -196,6 +208,7 @@ impl Rows {
     pub(crate) fn reset(&mut self) {
         self.slots.retain(|_, slot| slot.loaded);
         self.slots.values_mut().for_each(|slot| slot.now = Now::AsStored);
+        self.added.clear();
     }
 
     /// What is to be written.
@@ -204,10 +217,13 @@ impl Rows {
         let mut slots: Vec<_> = self.slots.iter().collect();
         slots.sort_unstable_by_key(|(key, _)| *key);
         let mut changes = Changes::default();
+        for (table, row) in &self.added {
+            changes.writes.entry(table).or_default().push(row.values()?);
+        }
         for (at, slot) in slots {
             match &slot.now {
                 Now::Is { row, changed: true } => {
-                    let values = row.values()?.into_iter().map(storable).collect();
+                    let values = row.values()?;
                     let is_new = slot.loaded && slot.stored.is_none();
                     let rows = if is_new { &mut changes.inserts } else { &mut changes.writes };
                     rows.entry(at.table).or_default().push(values);
@@ -261,7 +277,7 @@ impl Key {
         let part = |value: &Value| match value {
             Value::Int(it) => Some(KeyPart::Int(*it)),
             Value::Text(it) => Some(KeyPart::text(it.clone())),
-            Value::Null | Value::Real(_) | Value::Bytes(_) => None,
+            Value::Null | Value::Real(_) | Value::Id(_) | Value::Bytes(_) => None,
         };
         values.iter().map(part).collect::<Option<_>>().map(Self)
     }
@@ -322,11 +338,13 @@ pub(crate) fn assign<T>(place: &mut T, changed: Option<T>) {
     }
 }
 
-/// A value that both databases can hold: PostgreSQL knows no NUL in text, and one in an event must not stop a read model.
-fn storable(value: Value) -> Value {
-    match value {
-        Value::Text(text) if text.contains('\0') => Value::Text(text.replace('\0', "\u{FFFD}")),
-        other => other,
+/// Makes a value one that both databases can hold: PostgreSQL knows no NUL in text, and one in an event must not stop a
+/// read model.
+fn make_storable(value: &mut Value) {
+    if let Value::Text(text) = value
+        && text.contains('\0')
+    {
+        *text = text.replace('\0', "\u{FFFD}");
     }
 }
 

@@ -23,6 +23,7 @@ impl Describe {
             columns: Vec::new(),
             key_columns: 0,
             written_once: false,
+            apart: false,
             indexes: Vec::new(),
             full_text: None,
         })
@@ -47,6 +48,12 @@ impl Describe {
     /// Says that each row is written once, by the fact whose position is part of its key. The fold may not read it.
     pub fn written_once(mut self) -> Self {
         self.0.written_once = true;
+        self
+    }
+
+    /// Keeps the records apart from the columns: for tables with a row per event and an index per question.
+    pub fn apart(mut self) -> Self {
+        self.0.apart = true;
         self
     }
 
@@ -110,6 +117,11 @@ impl Tables {
     /// Makes the indexes.
     pub(crate) fn create_indexes(&self) -> impl Iterator<Item = Statement> {
         self.by_name.values().map(|table| Statement::CreateIndexes(table.clone()))
+    }
+
+    /// Has the database find out what is in the tables.
+    pub(crate) fn analyze(&self) -> impl Iterator<Item = Statement> {
+        self.by_name.values().map(|table| Statement::Analyze(table.clone()))
     }
 
     /// Shows each table under the name that queries use.
@@ -191,7 +203,7 @@ pub(crate) fn by_key(table: &Table, mut keys: Vec<Key>) -> Vec<Query> {
                 format!("({}) in (values {})", names(key), rows.join(", "))
             }
         };
-        let sql = format!("select {} from {} where {condition}", names(&table.columns), table.name);
+        let sql = format!("select {} from {} where {condition}", names(&table.columns), table.source("whole"));
         let mut query = Query::new(sql);
         query.params = chunk.iter().flat_map(Key::values).collect();
         queries.push(query);
@@ -207,7 +219,7 @@ pub(crate) fn page(table: &Table, after: Option<&Key>, limit: i64) -> Query {
         None => (String::new(), Vec::new()),
     };
     let next = params.len() + 1;
-    let sql = format!("select {columns} from {} {condition} order by {key} limit ${next}", table.name);
+    let sql = format!("select {columns} from {} {condition} order by {key} limit ${next}", table.source("whole"));
     let mut query = Query::new(sql);
     query.params = params;
     query.bind(limit)
@@ -215,6 +227,17 @@ pub(crate) fn page(table: &Table, after: Option<&Key>, limit: i64) -> Query {
 
 /// The question for the keys of rows that are not the same in two tables of one database.
 pub(crate) fn differing(old: &Table, new: &Table) -> String {
+    match (old.parts(), new.parts()) {
+        // Each part for itself: put together first, they would have to be written down somewhere.
+        (Some((old, old_beside)), Some((new, new_beside))) => {
+            let (these, beside) = (differing_in_one(&old, &new), differing_in_one(&old_beside, &new_beside));
+            format!("select * from ({these}) as these union select * from ({beside}) as beside")
+        }
+        _ => differing_in_one(old, new),
+    }
+}
+
+fn differing_in_one(old: &Table, new: &Table) -> String {
     let key = |of: &str| new.key().iter().map(|it| format!("{of}.{}", it.name)).collect::<Vec<_>>().join(", ");
     let differs: Vec<String> =
         new.values().iter().map(|it| format!("new.{0} is distinct from old.{0}", it.name)).collect();

@@ -90,7 +90,7 @@ fn questions(fleet: &Fleet) -> Vec<Question> {
             name: "event.list",
             paths: vec!["/api/event.list?limit=50".to_owned()],
             // That there are more than 10,000 entries is found out once a second.
-            sql: "select position, type, named_user_id, doc from views.timeline where workspace_id = $1
+            sql: "select position, type, named_user_id, doc from views.timeline where workspace_id = $1::uuid
                   order by position desc limit 51",
             ids: Arc::new(vec![fleet.workspace.to_string()]),
             target: 0.3,

@@ -39,7 +39,7 @@ pub struct Link {
     pub event_id: Uuid,
     /// The id of the event that a reactor reacted to.
     #[serde(skip)]
-    pub cause_id: Option<String>,
+    pub cause_id: Option<Uuid>,
     /// The command that it came from; events of one command stand side by side.
     #[serde(skip)]
     pub command_id: Option<String>,
@@ -58,17 +58,17 @@ impl Projection for Lineage {
     }
 
     fn version(&self) -> i64 {
-        1
+        2
     }
 
     fn tables(&self) -> Vec<Table> {
         let table = Describe::table(Link::TABLE)
             .key("position", Holds::Int)
-            .optional("workspace_id", Holds::Text)
-            .required("event_id", Holds::Text)
-            .optional("cause_id", Holds::Text)
+            .optional("workspace_id", Holds::Id)
+            .required("event_id", Holds::Id)
+            .optional("cause_id", Holds::Id)
             .optional("command_id", Holds::Text)
-            .optional("session_id", Holds::Text)
+            .optional("session_id", Holds::Id)
             .written_once()
             .index(&["workspace_id", "position"])
             .index(&["event_id"])
@@ -82,11 +82,11 @@ impl Projection for Lineage {
     }
 
     fn apply(&self, fact: &Fact, rows: &mut Rows) -> Result<(), FoldError> {
-        rows.put(Link {
+        rows.add(Link {
             position: fact.position,
             workspace_id: fact.workspace_id,
             event_id: fact.event_id,
-            cause_id: fact.metadata.causation_id.clone(),
+            cause_id: fact.metadata.causation_id.as_deref().and_then(|it| Uuid::try_parse(it).ok()),
             command_id: fact.metadata.command_id.clone(),
             session_id: happened_in(fact),
         });
@@ -103,11 +103,11 @@ impl Record for Link {
 
     fn columns(&self) -> Vec<Value> {
         vec![
-            self.workspace_id.map(|it| it.0).into(),
-            self.event_id.into(),
-            self.cause_id.clone().into(),
+            Value::id(self.workspace_id.map(|it| it.0)),
+            Value::id(self.event_id),
+            Value::id(self.cause_id),
             self.command_id.clone().into(),
-            self.session_id.map(|it| it.0).into(),
+            Value::id(self.session_id.map(|it| it.0)),
         ]
     }
 }

@@ -35,7 +35,7 @@ pub async fn positions_of(
     let mut params: Vec<Value> = vec![after.into(), upto.into(), limit.max(0).into()];
     let found = "select position from lineage where position > $1 and position <= $2 and workspace_id";
     let page = "order by position limit $3";
-    let ids = places(&mut params, workspaces.iter().map(|it| it.0.into()));
+    let ids = places(&mut params, workspaces.iter().map(|it| Value::Id(it.0)));
     // Each workspace is searched along its index and no further than the page needs.
     let sql = match ids.as_slice() {
         [only] => format!("{found} = {only} {page}"),
@@ -55,7 +55,7 @@ pub async fn count_of(views: &Database, workspaces: &[WorkspaceId], upto: i64) -
         return Ok(0);
     }
     let mut params: Vec<Value> = vec![upto.into()];
-    let ids = places(&mut params, workspaces.iter().map(|it| it.0.into()));
+    let ids = places(&mut params, workspaces.iter().map(|it| Value::Id(it.0)));
     let sql = format!("select count(*) from lineage where position <= $1 and workspace_id in ({})", ids.join(", "));
     views.first(Query { sql: sql.into(), params }).await?.map_or(Ok(0), |row| row.int(0))
 }
@@ -72,8 +72,8 @@ pub(super) async fn at_all(views: &Database, positions: &[i64]) -> Result<Vec<Li
 }
 
 /// The event with an id.
-pub(super) async fn by_id(views: &Database, event_id: &str) -> Result<Option<Link>, StoreError> {
-    Ok(of_any(views, "event_id", vec![event_id.into()], "true", 1).await?.pop())
+pub(super) async fn by_id(views: &Database, event_id: Uuid) -> Result<Option<Link>, StoreError> {
+    Ok(of_any(views, "event_id", vec![Value::Id(event_id)], "true", 1).await?.pop())
 }
 
 /// The events of the same command, this one included, in the order of the log.
@@ -87,14 +87,14 @@ pub(super) async fn of_the_same_command(views: &Database, link: &Link) -> Result
 
 /// The first events of the commands that reactors issued because of these events.
 pub(super) async fn reactions_to(views: &Database, causes: &[Uuid], limit: i64) -> Result<Vec<Link>, StoreError> {
-    let values = causes.iter().map(|it| (*it).into()).collect();
+    let values = causes.iter().copied().map(Value::Id).collect();
     of_any(views, "cause_id", values, FIRST_OF_COMMAND, limit).await
 }
 
 /// What others than the session say happened in it, by request.
 pub(super) async fn in_session(views: &Database, session: SessionId, limit: i64) -> Result<Vec<Link>, StoreError> {
     let condition = format!("cause_id is null and {FIRST_OF_COMMAND}");
-    of_any(views, "session_id", vec![session.0.into()], &condition, limit).await
+    of_any(views, "session_id", vec![Value::Id(session.0)], &condition, limit).await
 }
 
 /// Rows whose column has one of these values, in the order of the log.
@@ -130,10 +130,9 @@ fn places(params: &mut Vec<Value>, values: impl IntoIterator<Item = Value>) -> V
 }
 
 fn link(mut row: Row) -> Result<Link, StoreError> {
-    let mut text = |column| if row.is_null(column) { Ok(None) } else { row.take_text(column).map(Some) };
     Ok(Link {
-        cause_id: text(3)?,
-        command_id: text(4)?,
+        command_id: if row.is_null(4) { None } else { Some(row.take_text(4)?) },
+        cause_id: row.optional(3, Row::uuid)?,
         position: row.int(0)?,
         workspace_id: row.optional(1, Row::uuid)?.map(WorkspaceId),
         event_id: row.uuid(2)?,

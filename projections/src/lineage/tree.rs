@@ -269,7 +269,7 @@ async fn cause_of(
     if let Some(first) = first.filter(|it| it.position < link.position) {
         return Ok(Some((Relation::Command, first)));
     }
-    if let Some(cause_id) = &link.cause_id {
+    if let Some(cause_id) = link.cause_id {
         return Ok(queries::by_id(views, cause_id).await?.map(|it| (Relation::Reaction, it)));
     }
     let session = match link.session_id {
@@ -283,11 +283,11 @@ async fn cause_of(
 
 /// What reactors did about the events of a level.
 async fn reactions(views: &Database, level: &[(usize, Link)], limit: usize) -> Result<Vec<Branch>, StoreError> {
-    let by_id: HashMap<String, usize> = level.iter().map(|(at, link)| (link.event_id.to_string(), *at)).collect();
+    let by_id: HashMap<Uuid, usize> = level.iter().map(|(at, link)| (link.event_id, *at)).collect();
     let ids: Vec<Uuid> = level.iter().map(|(_, link)| link.event_id).collect();
     let found = queries::reactions_to(views, &ids, limit as i64).await?;
     let branch = |link: Link| {
-        let parent = *by_id.get(link.cause_id.as_deref()?)?;
+        let parent = *by_id.get(&link.cause_id?)?;
         Some(Branch { parent, relation: Relation::Reaction, link })
     };
     Ok(found.into_iter().filter_map(branch).collect())

@@ -138,13 +138,13 @@ impl Record for Entry {
 
     fn columns(&self) -> Vec<Value> {
         vec![
-            self.id.into(),
-            self.metadata.workspace_id.0.into(),
-            self.project_id.map(|it| it.0).into(),
-            self.agent_id.map(|it| it.0).into(),
-            self.session_id.into(),
-            self.task_id.map(|it| it.0).into(),
-            self.named_user_id.map(|it| it.0).into(),
+            Value::id(self.id),
+            Value::id(self.metadata.workspace_id.0),
+            Value::id(self.project_id.map(|it| it.0)),
+            Value::id(self.agent_id.map(|it| it.0)),
+            Value::id(self.session_id),
+            Value::id(self.task_id.map(|it| it.0)),
+            Value::id(self.named_user_id.map(|it| it.0)),
             self.kind.as_str().into(),
         ]
     }

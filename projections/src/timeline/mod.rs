@@ -31,21 +31,22 @@ impl Projection for Timeline {
     }
 
     fn version(&self) -> i64 {
-        1
+        2
     }
 
     fn tables(&self) -> Vec<Table> {
         let entries = Describe::table(Entry::TABLE)
             .key("position", Holds::Int)
-            .required("id", Holds::Text)
-            .required("workspace_id", Holds::Text)
-            .optional("project_id", Holds::Text)
-            .optional("agent_id", Holds::Text)
-            .optional("session_id", Holds::Text)
-            .optional("task_id", Holds::Text)
-            .optional("named_user_id", Holds::Text)
+            .required("id", Holds::Id)
+            .required("workspace_id", Holds::Id)
+            .optional("project_id", Holds::Id)
+            .optional("agent_id", Holds::Id)
+            .optional("session_id", Holds::Id)
+            .optional("task_id", Holds::Id)
+            .optional("named_user_id", Holds::Id)
             .required("type", Holds::Text)
             .written_once()
+            .apart()
             .index(&["id"])
             .index(&["workspace_id", "position"])
             .index(&["workspace_id", "type", "position"])
@@ -71,7 +72,7 @@ impl Projection for Timeline {
         for agent_id in &said.agents {
             rows.put(Mention { agent_id: *agent_id, position: fact.position });
         }
-        rows.put(Entry::of(fact, kind, workspace_id, said));
+        rows.add(Entry::of(fact, kind, workspace_id, said));
         Ok(())
     }
 }
@@ -82,6 +83,5 @@ impl Projection for Timeline {
 pub fn entry_of(facts: &[Fact]) -> Result<Option<Entry>, Poison> {
     let Some(last) = facts.last() else { return Ok(None) };
     let mut rows = fold_stream(&Timeline, facts)?;
-    let entry = rows.get::<Entry>(last.position).map_err(|error| last.poison(error))?;
-    Ok(entry.cloned())
+    Ok(rows.take::<Entry>().pop().filter(|entry| entry.metadata.position == last.position))
 }

@@ -132,7 +132,7 @@ pub async fn find(views: &Database, event_id: Uuid) -> Result<Option<Found>, Sto
          from timeline
          where id = $1",
     );
-    let Some(row) = views.first(query.bind(event_id)).await? else { return Ok(None) };
+    let Some(row) = views.first(query.bind(Value::Id(event_id))).await? else { return Ok(None) };
     Ok(Some(Found {
         workspace_id: WorkspaceId(row.uuid(4)?),
         project_id: row.optional(5, Row::uuid)?.map(ProjectId),
@@ -174,7 +174,7 @@ pub async fn about_task(views: &Database, task: TaskId, limit: i64) -> Result<Ve
          order by position desc
          limit $2",
     );
-    docs(views, query.bind(task.0).bind(limit.clamp(0, PAGE))).await
+    docs(views, query.bind(Value::Id(task.0)).bind(limit.clamp(0, PAGE))).await
 }
 
 impl Filter {
@@ -182,9 +182,9 @@ impl Filter {
     fn conditions(&self) -> Conditions {
         Conditions::default()
             .and("position <", Some(self.before.unwrap_or(i64::MAX)))
-            .and("project_id =", self.project.map(|it| it.0))
-            .and("agent_id =", self.agent.map(|it| it.0))
-            .and("session_id =", self.session)
+            .and("project_id =", self.project.map(|it| Value::Id(it.0)))
+            .and("agent_id =", self.agent.map(|it| Value::Id(it.0)))
+            .and("session_id =", self.session.map(Value::Id))
             .and("type =", self.kind.as_ref())
     }
 }
@@ -218,7 +218,7 @@ fn search(
         params.push(value);
         params.len()
     };
-    let ids: Vec<String> = filter.workspaces.iter().map(|it| format!("${}", bind(it.0.into()))).collect();
+    let ids: Vec<String> = filter.workspaces.iter().map(|it| format!("${}", bind(Value::Id(it.0)))).collect();
     let mut columns = COLUMNS.to_owned();
     if let Some(position) = newer_than {
         let (after, most) = (bind(position.into()), bind((COUNTED + 1).into()));
@@ -249,7 +249,7 @@ fn count(filter: &Filter, after: i64) -> Query {
     let Conditions { sql, mut params } = filter.conditions();
     let mut ids = Vec::with_capacity(filter.workspaces.len());
     for workspace in &filter.workspaces {
-        params.push(workspace.0.into());
+        params.push(Value::Id(workspace.0));
         ids.push(format!("${}", params.len()));
     }
     let sql = counting(&sql, &ids, params.len() + 1, params.len() + 2);

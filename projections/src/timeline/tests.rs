@@ -13,9 +13,7 @@ use crate::examples::{
 };
 
 fn entries(facts: &[Fact]) -> Result<Vec<Entry>, Poison> {
-    let mut rows = fold_stream(&Timeline, facts)?;
-    let entry = |fact: &Fact| rows.get::<Entry>(fact.position).ok().flatten().cloned();
-    Ok(facts.iter().filter_map(entry).collect())
+    Ok(fold_stream(&Timeline, facts)?.take())
 }
 
 #[test]

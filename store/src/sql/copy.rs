@@ -47,6 +47,7 @@ fn encode(table: &Table, row: &[Value], buffer: &mut Vec<u8>) -> Result<(), sqlx
             (Holds::Real, Value::Real(it)) => field(&it.to_be_bytes())?,
             (Holds::Real, Value::Int(it)) => field(&(*it as f64).to_be_bytes())?,
             (Holds::Text, Value::Text(it)) => field(it.as_bytes())?,
+            (Holds::Id, Value::Id(it)) => field(it.as_bytes())?,
             (_, other) => return Err(sqlx::Error::Encode(format!("{} cannot hold {other:?}", column.name).into())),
         }
     }

@@ -1,6 +1,6 @@
 //! A database, whichever it is.
 
-use super::{Outcome, PostgresDatabase, Query, Row, SqliteDatabase, Statement};
+use super::{Outcome, PostgresDatabase, Query, Row, SqliteDatabase, Statement, apart};
 use crate::StoreError;
 
 /// A handle to one database; clones share its connections.
@@ -41,6 +41,7 @@ impl Database {
 
     /// Runs all statements in one transaction, or none of them.
     pub async fn transact(&self, statements: Vec<Statement>) -> Result<Outcome, StoreError> {
+        let statements = apart::spread(statements);
         match self {
             Self::Sqlite(it) => it.transact(statements).await,
             Self::Postgres(it) => it.transact(statements).await,

@@ -1,5 +1,6 @@
 //! One small way to speak to both databases: queries out, all-or-nothing statements in.
 
+mod apart;
 mod copy;
 mod database;
 mod full_text;

@@ -10,6 +10,8 @@ use sqlx::{
     Arguments, AssertSqlSafe, Column as _, Connection as _, Executor, PgConnection, Postgres, Row as _, TypeInfo,
 };
 
+use uuid::Uuid;
+
 use super::lost::Tries;
 use super::table::Dialect;
 use super::{Holds, Outcome, Query, Row, Statement, Table, Value, copy, full_text};
@@ -246,6 +248,9 @@ async fn run(connection: &mut sqlx::PgConnection, statement: Statement) -> Resul
             }
             Ok(true)
         }
+        Statement::Analyze(table) => {
+            connection.execute(AssertSqlSafe(format!("analyze {}", table.name))).await.map(|_| true)
+        }
         Statement::DropTable(name) => {
             connection.execute(AssertSqlSafe(format!("drop table if exists {name}"))).await.map(|_| true)
         }
@@ -297,6 +302,7 @@ fn places(columns: &[super::Column]) -> String {
                 Holds::Int => "bigint",
                 Holds::Real => "double precision",
                 Holds::Text => "text",
+                Holds::Id => "uuid",
             };
             format!("${}::{holds}[]", n + 1)
         })
@@ -343,6 +349,16 @@ fn columns(columns: &[super::Column], rows: Vec<Vec<Value>>) -> Result<PgArgumen
                     .collect();
                 arguments.add(values?)
             }
+            Holds::Id => {
+                let values: Result<Vec<Option<Uuid>>, _> = values
+                    .map(|value| match value {
+                        Value::Null => Ok(None),
+                        Value::Id(it) => Ok(Some(it)),
+                        other => Err(wrong(&other)),
+                    })
+                    .collect();
+                arguments.add(values?)
+            }
         };
         added.map_err(sqlx::Error::Encode)?;
     }
@@ -357,6 +373,7 @@ fn arguments(params: &[Value]) -> Result<PgArguments, sqlx::Error> {
             Value::Int(it) => arguments.add(it),
             Value::Real(it) => arguments.add(it),
             Value::Text(it) => arguments.add(it),
+            Value::Id(it) => arguments.add(it),
             Value::Bytes(it) => arguments.add(it),
         }
         .map_err(sqlx::Error::Encode)?;
@@ -390,6 +407,7 @@ pub(crate) fn own(row: &PgRow) -> Result<Row, sqlx::Error> {
             "INT4" => row.try_get::<Option<i32>, _>(at)?.map(i64::from).into(),
             "BOOL" => row.try_get::<Option<bool>, _>(at)?.into(),
             "FLOAT8" => row.try_get::<Option<f64>, _>(at)?.into(),
+            "UUID" => row.try_get::<Option<Uuid>, _>(at)?.map_or(Value::Null, Value::Id),
             "BYTEA" => row.try_get::<Option<Vec<u8>>, _>(at)?.into(),
             _ => row.try_get_unchecked::<Option<String>, _>(at)?.into(),
         })

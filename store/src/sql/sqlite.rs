@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, Sender};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql, params_from_iter};
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
 use super::table::Dialect;
 use super::{Outcome, Query, Row, Statement, Table, Value, full_text};
@@ -19,6 +20,12 @@ const READERS: usize = 4;
 const STATEMENT_CACHE: usize = 128;
 /// How long a statement waits for a lock that another process holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// So many rows in one transaction are a bulk load. They would not fit into the cache that is enough for others, and be
+/// written, read again and moved into the file by each of them.
+const MANY: usize = 2_000;
+/// So many pages of bulk loads are moved into the file at a time: about 64 MB.
+const MANY_PAGES: u32 = 16_000;
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
@@ -188,7 +195,23 @@ pub(crate) fn failed(place: &str, error: &rusqlite::Error) -> StoreError {
     }
 }
 
+/// Runs all statements, with room for many rows if they have many.
 fn run_all(connection: &mut Connection, statements: &[Statement]) -> rusqlite::Result<Outcome> {
+    let rows = |statement: &Statement| match statement {
+        Statement::Insert { rows, .. } | Statement::Upsert { rows, .. } => rows.len(),
+        _ => 0,
+    };
+    if statements.iter().map(rows).sum::<usize>() < MANY {
+        return run_each(connection, statements);
+    }
+    let before: u32 = connection.pragma_query_value(None, "wal_autocheckpoint", |row| row.get(0))?;
+    connection.execute_batch(&format!("pragma cache_size = -32768; pragma wal_autocheckpoint = {MANY_PAGES}"))?;
+    let outcome = run_each(connection, statements);
+    connection.execute_batch(&format!("pragma cache_size = -2000; pragma wal_autocheckpoint = {before}"))?;
+    outcome
+}
+
+fn run_each(connection: &mut Connection, statements: &[Statement]) -> rusqlite::Result<Outcome> {
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     for statement in statements {
         match statement {
@@ -214,6 +237,8 @@ fn run_all(connection: &mut Connection, statements: &[Statement]) -> rusqlite::R
                     sorted(&transaction, &index)?;
                 }
             }
+            // What it would find out is not needed: every look-up has an index made for it.
+            Statement::Analyze(_) => {}
             Statement::DropTable(name) => {
                 let words = full_text::shadow(name);
                 transaction.execute_batch(&format!("drop table if exists {words}; drop table if exists {name}"))?;
@@ -310,7 +335,7 @@ pub(crate) fn own(value: ValueRef<'_>) -> Value {
             Ok(text) => text.to_owned(),
             Err(_) => String::from_utf8_lossy(it).into_owned(),
         }),
-        ValueRef::Blob(it) => Value::Bytes(it.to_vec()),
+        ValueRef::Blob(it) => Uuid::from_slice(it).map_or_else(|_| Value::Bytes(it.to_vec()), Value::Id),
     }
 }
 
@@ -321,6 +346,7 @@ impl ToSql for Value {
             Value::Int(it) => ValueRef::Integer(*it),
             Value::Real(it) => ValueRef::Real(*it),
             Value::Text(it) => ValueRef::Text(it.as_bytes()),
+            Value::Id(it) => ValueRef::Blob(it.as_bytes()),
             Value::Bytes(it) => ValueRef::Blob(it),
         }))
     }

@@ -66,6 +66,8 @@ pub enum Statement {
     CreateKey(Arc<Table>),
     /// Makes those of a table's indexes that are not there.
     CreateIndexes(Arc<Table>),
+    /// Has the database find out what is in a table, so that queries can come at once.
+    Analyze(Arc<Table>),
     /// Removes a table with its indexes, if it exists.
     DropTable(String),
     /// Shows a table under the name that queries use.

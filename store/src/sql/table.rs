@@ -12,6 +12,8 @@ pub struct Table {
     /// Whether each row is written once and never looked for while it is: its key has the position of the one event
     /// that it comes from. Such a table can be filled first and get its key afterwards.
     pub written_once: bool,
+    /// Whether the last column is kept in a table of its own: it is large, and nothing filters or sorts by it.
+    pub apart: bool,
     /// Columns to index, each a list in the order of the index.
     pub indexes: Vec<Vec<String>>,
     /// A text column to find rows by the words in it, if there is one; it holds [`Words`](super::Words) as text.
@@ -36,8 +38,10 @@ pub enum Holds {
     Int,
     /// Numbers with a fraction.
     Real,
-    /// Text, ids, JSON. Sorted by code point on both databases.
+    /// Text, JSON, ids in their written form. Sorted by code point on both databases.
     Text,
+    /// Ids in sixteen bytes, for tables with a row per event: less to write, to sort and to keep. Not for keys.
+    Id,
 }
 
 /// What the two databases call differently.
@@ -61,9 +65,9 @@ impl Table {
     /// The statement that makes the table, without its indexes, and without its key where that can come later.
     pub(crate) fn create(&self, dialect: Dialect) -> String {
         // Order by code point.
-        let collate = match dialect {
-            Dialect::Sqlite => "binary",
-            Dialect::Postgres => "\"C\"",
+        let (collate, id) = match dialect {
+            Dialect::Sqlite => ("binary", "blob"),
+            Dialect::Postgres => ("\"C\"", "uuid"),
         };
         let is_row_number = self.is_row_number(dialect);
         let columns: Vec<String> = self
@@ -76,6 +80,7 @@ impl Table {
                     Holds::Int => "bigint".to_owned(),
                     Holds::Real => "double precision".to_owned(),
                     Holds::Text => format!("text collate {collate}"),
+                    Holds::Id => id.to_owned(),
                 };
                 let required = if column.required { " not null" } else { "" };
                 format!("{} {holds}{required}", column.name)
@@ -106,7 +111,7 @@ impl Table {
 
     /// The statement that shows the table under another name.
     pub(crate) fn create_view(&self, name: &str) -> String {
-        format!("create view {name} as select * from {}", self.name)
+        format!("create view {name} as {}", self.whole())
     }
 
     /// The statements that make its indexes; a bulk load runs them last.

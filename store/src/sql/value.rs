@@ -1,10 +1,13 @@
-//! Values and rows as both databases hold them: integers, reals, text and bytes.
+//! Values and rows as both databases hold them: integers, reals, text, ids and bytes.
 
 use uuid::Uuid;
 
 use crate::StoreError;
 
-/// A value on its way into or out of a database. Ids are hyphenated text, times are microseconds, flags are 0 or 1.
+/// A value on its way into or out of a database. Ids are hyphenated text, except in columns that [hold ids]; times are
+/// microseconds, flags are 0 or 1.
+///
+/// [hold ids]: super::Holds::Id
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// No value.
@@ -15,6 +18,8 @@ pub enum Value {
     Real(f64),
     /// `text`.
     Text(String),
+    /// `uuid`, or a `blob` of sixteen bytes.
+    Id(Uuid),
     /// `bytea` or `blob`.
     Bytes(Vec<u8>),
 }
@@ -33,6 +38,13 @@ value_from! {
     &String, it => Value::Text(it.clone());
     Uuid, it => Value::Text(it.to_string());
     Vec<u8>, it => Value::Bytes(it);
+}
+
+impl Value {
+    /// An id for a column that [holds ids](super::Holds::Id).
+    pub fn id(id: impl Into<Option<Uuid>>) -> Self {
+        id.into().map_or(Self::Null, Self::Id)
+    }
 }
 
 impl<T: Into<Value>> From<Option<T>> for Value {
@@ -84,12 +96,16 @@ impl Row {
     pub fn bytes(&self, column: usize) -> Result<&[u8], StoreError> {
         match self.at(column)? {
             Value::Bytes(it) => Ok(it),
+            Value::Id(it) => Ok(it.as_bytes()),
             other => Err(mismatch(column, "bytes", other)),
         }
     }
 
     /// An id column.
     pub fn uuid(&self, column: usize) -> Result<Uuid, StoreError> {
+        if let Value::Id(it) = self.at(column)? {
+            return Ok(*it);
+        }
         let text = self.text(column)?;
         Uuid::try_parse(text).map_err(|_| StoreError::Damaged(format!("column {column} holds no id: {text:?}")))
     }
@@ -119,6 +135,7 @@ fn mismatch(column: usize, wanted: &str, found: &Value) -> StoreError {
         Value::Int(_) => "an integer",
         Value::Real(_) => "a number",
         Value::Text(_) => "text",
+        Value::Id(_) => "an id",
         Value::Bytes(_) => "bytes",
     };
     StoreError::Damaged(format!("column {column} holds {found} where {wanted} belongs"))

@@ -83,6 +83,7 @@ impl<'c> Copy<'c> {
             &Value::Int(it) => Field::Int(it),
             &Value::Real(it) => Field::Real(it),
             Value::Text(it) => Field::Bytes(it.as_bytes()),
+            Value::Id(it) => Field::Bytes(it.as_bytes()),
             Value::Bytes(it) => Field::Bytes(it),
         };
         self.fields(values.iter().map(field), values.len()).await
