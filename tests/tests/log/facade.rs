@@ -115,6 +115,7 @@ fn things() -> Arc<Table> {
         key_columns: 2,
         indexes: vec![vec!["kind".into(), "count desc".into()]],
         written_once: false,
+        apart: false,
         full_text: None,
     })
 }

@@ -21,6 +21,7 @@ fn notes() -> Arc<Table> {
         key_columns: 1,
         indexes: vec![],
         written_once: false,
+        apart: false,
         full_text: Some("words".into()),
     })
 }

@@ -1,6 +1,7 @@
 //! The conformance suite of the event log: every rule of its contract, on SQLite and on PostgreSQL.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod apart;
 mod appends;
 mod batches;
 mod claims;
