@@ -58,12 +58,13 @@ pub struct CheckHealth {
 }
 
 /// Silent once, it is asked; silent still, it is dead, unless its process lives and produces output, or nobody has
-/// started it yet. Until its launch has ended it cannot have said anything.
+/// started it yet. Until its launch has ended it cannot have said anything; if it has, it is there.
 pub(super) fn decide(post: &Post, command: CheckHealth) -> Result<Vec<PostEvent>, PostError> {
     let live = post.live()?;
     let CheckHealth { last_heartbeat, heard_of, process_alive, last_output_at, rules, now } = command;
     let silence = rules.silence_of(live.kind, live.attempt, heard_of);
-    if live.state != PostState::InProgress || live.launch == Launch::Ordered || now - last_heartbeat <= silence {
+    let is_not_launched = live.launch == Launch::Ordered && !heard_of;
+    if live.state != PostState::InProgress || is_not_launched || now - last_heartbeat <= silence {
         return Ok(vec![]);
     }
     // A check that came before its last word was answered by it.
@@ -160,7 +161,14 @@ mod tests {
 
     #[test]
     fn who_is_not_launched_yet_is_not_judged() {
-        assert_eq!(decided_of(&[posted()], look(600)), []);
+        assert_eq!(decided_of(&[posted()], CheckHealth { heard_of: false, ..look(600) }), []);
+    }
+
+    #[test]
+    fn who_speaks_is_there_whatever_is_known_of_its_launch() {
+        assert_eq!(decided_of(&[posted()], look(3)), [asked(3)]);
+        let verdict = decided_of(&[posted(), asked(3)], look(5));
+        assert!(matches!(verdict[..], [PostEvent::AgentDeclaredDead { .. }]), "{verdict:?}");
     }
 
     #[test]

@@ -171,14 +171,14 @@ impl Health {
     }
 }
 
-/// When an agent is to be looked at again: after a silence, and when its time to answer is over. Never as long as it is
-/// not launched, and not again when nobody has started it and people know that.
+/// When an agent is to be looked at again: after a silence, and when its time to answer is over. Of those that were never
+/// heard of not as long as they are not launched, and not again when nobody has started them and people know that.
 fn due(agent: &FloorView, rules: &HealthRules) -> Option<DateTime<Utc>> {
     let is_reported = !agent.heard_of && agent.evidence.is_some();
     match agent.launch {
-        Launch::Ordered => return None,
+        Launch::Ordered if !agent.heard_of => return None,
         Launch::LeftToItself | Launch::Failed if is_reported => return None,
-        Launch::LeftToItself | Launch::Failed | Launch::Started => {}
+        Launch::Ordered | Launch::LeftToItself | Launch::Failed | Launch::Started => {}
     }
     let asked = agent.checked_at.filter(|at| *at > agent.last_heartbeat);
     Some(match asked {

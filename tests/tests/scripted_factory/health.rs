@@ -1,5 +1,7 @@
 //! Who is silent is asked, who stays silent is judged by evidence: one check at a time, on a clock that tests set.
 
+use commands::Actor;
+use commands::agent::DeleteAgent;
 use commands::factory::Verdict;
 use domain::AgentId;
 use muster_tests::both_stores;
@@ -19,6 +21,8 @@ both_stores!(
     who_speaks_at_the_last_moment_is_not_judged,
     who_cannot_be_checked_keeps_nobody_else_from_it,
     who_never_came_is_reported_once_and_waited_for,
+    who_speaks_is_judged_whatever_is_known_of_its_launch,
+    whose_launch_was_called_off_is_reported_like_whoever_cannot_be_started,
 );
 
 /// The document's two minutes, and a second more.
@@ -211,4 +215,32 @@ async fn who_never_came_is_reported_once_and_waited_for(place: Bench) {
         let verdict = serde_json::to_string(&verdict_on(&verdicts, worker).unwrap()).unwrap();
         assert!(verdict.contains(expected), "{verdict}");
     }
+}
+
+async fn who_speaks_is_judged_whatever_is_known_of_its_launch(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let (_, worker) = shop.worker("Cart").await;
+    // Nothing is on record of how it was started, as of those from before that was.
+    shop.hear_of(worker).await;
+    shop.pass(TOO_LONG);
+    assert_eq!(shop.health().check().await.unwrap(), [(worker, Verdict::Asked)]);
+    shop.pass(TOO_LONG);
+    let verdicts = shop.health().check().await.unwrap();
+    assert!(matches!(verdicts[..], [(of, Verdict::Recovered { .. })] if of == worker), "{verdicts:?}");
+}
+
+async fn whose_launch_was_called_off_is_reported_like_whoever_cannot_be_started(place: Bench) {
+    let shop = Workshop::open_with(place, "[agents.supervisor]\ncommand = [\"sleep\", \"1000\"]\n", "main").await;
+    // When its bench comes to it there is no such agent any more.
+    let delete = DeleteAgent { by: shop.fleet.owner, agent_id: shop.supervisor };
+    shop.run(Actor::User(shop.fleet.owner), &delete).await;
+    shop.perform().await;
+    assert_eq!((shop.count("ErrandCancelled").await, shop.count("AgentLaunchFailed").await), (1, 1));
+    let mut verdicts = Vec::new();
+    for _ in 0..4 {
+        shop.pass(TOO_LONG);
+        verdicts.extend(shop.health().check().await.unwrap());
+    }
+    assert_eq!(verdicts.len(), 2, "asked and reported: {verdicts:?}");
+    assert_eq!((shop.count("AgentReportedSilent").await, shop.count("AgentDeclaredDead").await), (1, 0));
 }
