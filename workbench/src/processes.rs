@@ -21,11 +21,18 @@ struct Process {
     marked: bool,
 }
 
-/// Those that have a mark.
-pub(crate) fn marked(variable: &str, value: &OsStr) -> BTreeSet<u32> {
-    let mut mine: BTreeSet<u32> = all(variable, value).iter().filter(|it| it.marked).map(|it| it.id).collect();
-    mine.remove(&std::process::id());
-    mine
+/// Those that have a mark and are not of this process, nor of any that it started.
+pub(crate) fn marked_elsewhere(variable: &str, value: &OsStr) -> BTreeSet<u32> {
+    let all = all(variable, value);
+    let mut own = BTreeSet::from([std::process::id()]);
+    loop {
+        let more: Vec<u32> =
+            all.iter().filter(|it| own.contains(&it.parent) && !own.contains(&it.id)).map(|it| it.id).collect();
+        if more.is_empty() {
+            return all.iter().filter(|it| it.marked && !own.contains(&it.id)).map(|it| it.id).collect();
+        }
+        own.extend(more);
+    }
 }
 
 /// Those that have a mark and their families: children that threw their environment away are found by their parents

@@ -62,8 +62,8 @@ impl BenchProject {
 }
 
 impl Bench {
-    /// Makes its folders and ends what an earlier server left running; starts nothing yet. `address` is where this
-    /// server listens.
+    /// Makes its folders; starts nothing yet, and touches nothing that is another node's before it holds the lease.
+    /// `address` is where this server listens.
     pub async fn open(settings: BenchSettings, address: &str) -> Result<Arc<Self>, BadSetting> {
         let failed = |what: PathBuf| move |error| BadSetting(format!("{}: {error}", what.display()));
         for folder in [settings.missions(), settings.logs()] {
@@ -82,10 +82,6 @@ impl Bench {
             settings: it.clone(),
         });
         let projects: Vec<BenchProject> = projects.collect();
-        for project in &projects {
-            let left = project.repository.end_left_behind().await;
-            left.map_err(|error| BadSetting(format!("a git of an earlier server will not end: {error}")))?;
-        }
         let url = settings.url.clone().unwrap_or_else(|| format!("http://{address}"));
         let (is_without_tmux, held_until) = (AtomicBool::new(false), tenure::HeldUntil::new(None));
         Ok(Arc::new(Self { url, tmux, is_without_tmux, projects, owner, held_until, settings, _lock: lock }))

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use store::{BenchLease, EventLog};
 use tokio::sync::watch;
+use workbench::git::GitError;
 
 use super::Bench;
 
@@ -52,11 +53,25 @@ impl Bench {
             // What it has it has until its end; nobody else can have got it.
             Err(error) => return tracing::warn!(%bench, %error, "the lease on the bench could not be renewed"),
         };
+        if until.is_some()
+            && !self.is_held()
+            && let Err(error) = self.end_left_behind().await
+        {
+            return tracing::warn!(%bench, %error, "a git of an earlier server will not end: this one does not begin");
+        }
         self.held_until.send_replace(until);
         match (before.replace(until.is_some()), until) {
             (Some(true), Some(_)) | (Some(false), None) => {}
             (None | Some(false), Some(_)) => tracing::info!(%bench, "this node works at the bench"),
             (None | Some(true), None) => tracing::warn!(%bench, "another node works at the bench: this one stands by"),
         }
+    }
+
+    /// Ends what whoever had the bench before left running on this machine.
+    async fn end_left_behind(&self) -> Result<(), GitError> {
+        for project in &self.projects {
+            project.repository.end_left_behind().await?;
+        }
+        Ok(())
     }
 }

@@ -18,7 +18,7 @@ use muster_tests::both_stores;
 use muster_tests::fleet::Fleet;
 use muster_tests::muster::{PATIENCE, wait_until};
 use muster_tests::stores::Bench;
-use reactors::bench::Whereabouts;
+use reactors::bench::{BenchSettings, Whereabouts};
 use reactors::perform_errands::{FreshKey, Performer, Shop};
 use store::sql::Query;
 
@@ -35,6 +35,7 @@ both_stores!(
     what_cannot_be_recorded_rests_before_it_is_done_again,
     a_merge_that_is_no_longer_wanted_is_taken_back,
     of_merges_that_are_not_its_own_an_errand_takes_none_back,
+    what_another_node_left_running_is_ended_by_whoever_gets_the_bench,
 );
 
 async fn nothing_is_started_for_a_workspace_that_has_no_project_here(place: Bench) {
@@ -256,4 +257,32 @@ async fn merged_too_late(place: Bench, is_by_hand: bool) -> (String, String) {
     wait_until("it is begun", async || !begun.exists()).await;
     performer.shutdown().await;
     (before, git(&tree, &["rev-parse", &branch]))
+}
+
+async fn what_another_node_left_running_is_ended_by_whoever_gets_the_bench(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let worktrees = shop.folder.path().join("bench/worktrees/acme-shop");
+    // Nobody's child: whoever started it is dead.
+    let script = "sleep 1000 > /dev/null 2>&1 & echo $!";
+    let left = std::process::Command::new("sh").args(["-c", script]).env("MUSTER_WORKTREES", &worktrees).output();
+    let left: u32 = String::from_utf8(left.unwrap().stdout).unwrap().trim().parse().unwrap();
+    let is_alive = || {
+        let stat = fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
+    };
+    // Another node with the same worktrees has no right to it before it has the bench.
+    let text = format!(
+        "folder = {}\n[projects.\"acme/shop\"]\nrepository = {}\nworktrees = {}\n",
+        serde_json::json!(shop.folder.path().join("standby")),
+        serde_json::json!(repository(&shop)),
+        serde_json::json!(worktrees),
+    );
+    let file = shop.folder.path().join("standby.toml");
+    fs::write(&file, text).unwrap();
+    let settings = BenchSettings::read(Some(&file), |_| None, shop.folder.path()).unwrap().unwrap();
+    let standby = reactors::bench::Bench::open(settings, "127.0.0.1:1").await.unwrap();
+    assert!(is_alive() && !standby.is_held());
+    let performer = Performer::start(Shop { bench: standby, ..shop.shop() });
+    wait_until("it is ended", async || !is_alive()).await;
+    performer.shutdown().await;
 }

@@ -21,16 +21,16 @@ static TURNS: LazyLock<Mutex<HashMap<PathBuf, Weak<Turns>>>> = LazyLock::new(Mut
 const YOUNGEST_LEFT_BEHIND: Duration = Duration::from_secs(5);
 
 impl Repository {
-    /// Ends every git that an earlier process of ours started for these worktrees and that outlived it: in the middle
-    /// of a rebase it would go on beside us. For whoever has the worktrees to itself, before anything else.
+    /// Ends every git that another process of ours started for these worktrees and that may have outlived it: in the
+    /// middle of a rebase it would go on beside us. For whoever has the worktrees to itself, before anything else.
     pub async fn end_left_behind(&self) -> Result<(), GitError> {
         let mark = self.worktrees.as_os_str();
-        let found = processes::marked(MARK, mark);
+        let found = processes::marked_elsewhere(MARK, mark);
         if found.is_empty() {
             return Ok(());
         }
         tracing::warn!(worktrees = %self.worktrees.display(), ?found, "ending what an earlier server left running");
-        match processes::end(|| processes::marked(MARK, mark)).await {
+        match processes::end(|| processes::marked_elsewhere(MARK, mark)).await {
             true => Ok(()),
             false => Err(GitError::Locked(self.worktrees.clone())),
         }

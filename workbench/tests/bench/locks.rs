@@ -124,18 +124,38 @@ async fn everything_at_once_gets_done() {
     assert!((0..6).all(|id| bench.tree("epic-1").join(format!("{id}.txt")).exists()));
 }
 
+/// A process with a mark that nobody waits for: whoever started it is dead.
+fn orphan(worktrees: &std::path::Path) -> u32 {
+    let script = "sleep 1000 > /dev/null 2>&1 & echo $!";
+    let said = std::process::Command::new("sh").args(["-c", script]).env("MUSTER_WORKTREES", worktrees).output();
+    String::from_utf8(said.unwrap().stdout).unwrap().trim().parse().unwrap()
+}
+
+fn is_alive(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
+}
+
 #[tokio::test]
 async fn what_an_earlier_process_of_ours_left_running_is_ended_and_nobody_elses() {
     let bench = Bench::new();
-    let waiting = |worktrees: &std::path::Path| {
-        let mut git = tokio::process::Command::new("git");
-        git.arg("-C").arg(bench.base()).args(["cat-file", "--batch"]).env("MUSTER_WORKTREES", worktrees);
-        git.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).kill_on_drop(true).spawn().unwrap()
-    };
-    let ours = bench.folder.path().join("work trees");
-    let (mut left, mut others) = (waiting(&ours), waiting(&bench.folder.path().join("others")));
+    let (ours, others) = (bench.folder.path().join("work trees"), bench.folder.path().join("others"));
+    let (left, theirs) = (orphan(&ours), orphan(&others));
     bench.repository.end_left_behind().await.unwrap();
-    assert_eq!(left.try_wait().unwrap().map(|it| it.success()), Some(false));
-    assert!(others.try_wait().unwrap().is_none());
+    assert!(!is_alive(left) && is_alive(theirs));
     bench.repository.end_left_behind().await.unwrap();
+    Repository::new(bench.base(), others, identity()).end_left_behind().await.unwrap();
+    assert!(!is_alive(theirs));
+}
+
+#[tokio::test]
+async fn what_this_process_has_in_hand_goes_on() {
+    let bench = Bench::new();
+    let mut git = tokio::process::Command::new("git");
+    git.arg("-C").arg(bench.base()).args(["cat-file", "--batch"]);
+    git.env("MUSTER_WORKTREES", bench.folder.path().join("work trees"));
+    git.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).kill_on_drop(true);
+    let mut ours = git.spawn().unwrap();
+    bench.repository.end_left_behind().await.unwrap();
+    assert!(ours.try_wait().unwrap().is_none());
 }
