@@ -22,6 +22,7 @@ use super::github::GithubArgs;
 use super::listen::{self, Listening};
 use super::notifying::NotifyingArgs;
 use super::{Failure, StoreArgs, output, serve_bundle, serve_past};
+use crate::mcp::{LONGEST_CALL, MOST_PATIENCE_SECONDS};
 use crate::{App, HttpSettings, Limits, McpSettings, Parts, demo};
 
 /// How long requests in flight may take once the server has been told to stop.
@@ -76,8 +77,8 @@ pub(super) struct ServeArgs {
     /// Origins of pages that may call tools at /mcp, with commas between them; pages of this machine always may
     #[arg(long, env = "MUSTER_MCP_ORIGINS", value_name = "MUSTER_MCP_ORIGINS", value_delimiter = ',')]
     mcp_origins: Vec<String>,
-    /// The longest that a tool waits for the bench, in seconds; then it says that it goes on
-    #[arg(long, env = "MUSTER_MCP_PATIENCE_SECONDS", value_name = "MUSTER_MCP_PATIENCE_SECONDS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    /// The longest that a tool waits for the bench, in seconds, at most 600; then it says that it goes on
+    #[arg(long, env = "MUSTER_MCP_PATIENCE_SECONDS", value_name = "MUSTER_MCP_PATIENCE_SECONDS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PATIENCE_SECONDS)))]
     mcp_patience_seconds: u32,
     #[command(flatten)]
     github: GithubArgs,
@@ -141,7 +142,6 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     settings.mcp.profiles = profiles.clone();
     settings.mcp.bench = bench.as_ref().map(|it| bench::to_look_at(it, &stores.views));
     settings.bench = bench.clone();
-    let longest_call = settings.mcp.longest_call();
     let engine = Arc::new(Engine::start(
         Arc::clone(&stores.log),
         stores.views.clone(),
@@ -173,7 +173,8 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let counting = tokio::spawn(Arc::clone(&app).keep_counting_wiki_views(COUNT_VIEWS));
     let forgetting = tokio::spawn(Arc::clone(&app).keep_forgetting_erased());
     let (views, shared) = (stores.views.clone(), Arc::clone(&engine));
-    let overdue = Overdue { executor, views, engine: shared, longest_call, longest_launch: LONGEST_LAUNCH };
+    let overdue =
+        Overdue { executor, views, engine: shared, longest_call: LONGEST_CALL, longest_launch: LONGEST_LAUNCH };
     let overdue = tokio::spawn(overdue.keep_looking());
     answer(listener, &app, door.behind_proxy).await?;
     sweeper.abort();
@@ -275,5 +276,22 @@ fn check_session_secret(secret: Option<&String>) -> Result<(), Failure> {
             Err(Failure::Setting("SESSION_SECRET (--session-secret) must have at least 32 characters".to_owned()))
         }
         Some(_) | None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn no_node_is_more_patient_than_the_others_allow_for() {
+        let parsed =
+            |seconds: u32| Cli::try_parse_from(["muster", "serve", "--mcp-patience-seconds", &seconds.to_string()]);
+        assert!(parsed(MOST_PATIENCE_SECONDS).is_ok());
+        assert!(parsed(MOST_PATIENCE_SECONDS + 1).is_err());
+        assert!(LONGEST_CALL > 2 * Duration::from_secs(MOST_PATIENCE_SECONDS.into()));
     }
 }

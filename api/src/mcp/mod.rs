@@ -38,6 +38,7 @@ pub use bench::{Bench, BenchError, Diff, Looking, PullRequestState, Workplace};
 pub(crate) use on_this_node::OnThisNode;
 pub(crate) use posting::Posting;
 pub use settings::McpSettings;
+pub(crate) use settings::{LONGEST_CALL, MOST_PATIENCE_SECONDS};
 
 use crate::App;
 use crate::auth::identify;

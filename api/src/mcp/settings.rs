@@ -24,15 +24,11 @@ pub struct McpSettings {
     pub bench: Option<Arc<dyn Bench>>,
 }
 
-/// What a call may take beyond what it waits for: the last try of a store or of a bench that is slow.
-const SLACK: Duration = Duration::from_secs(120);
-
-impl McpSettings {
-    /// The longest that a call can take: until its tool gives up, and as long again until its end is on record.
-    pub fn longest_call(&self) -> Duration {
-        self.patience * 2 + SLACK
-    }
-}
+/// The most patience that a node can have, in seconds.
+pub(crate) const MOST_PATIENCE_SECONDS: u32 = 600;
+/// The longest that a call can take: until its tool gives up, as long again until its end is on record, and the last try
+/// of a store or of a bench that is slow. On any node: none knows how patient another is, and all judge the calls of all.
+pub(crate) const LONGEST_CALL: Duration = Duration::from_secs(2 * MOST_PATIENCE_SECONDS as u64 + 120);
 
 impl Default for McpSettings {
     fn default() -> Self {
