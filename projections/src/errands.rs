@@ -8,7 +8,7 @@ use store::StoreError;
 use store::sql::{Database, Holds, Query, Table, Value};
 
 use crate::fact::ERRAND;
-use crate::query::{first, page, records};
+use crate::query::{first, page, record, records};
 use crate::{Describe, Fact, FactOf, FoldError, Key, Poison, Projection, Reads, Record, RowKey, Rows, fold};
 
 /// The projection's name.
@@ -81,15 +81,37 @@ pub async fn open_on(
     records(views, page(query.bind(bench.as_ref()).bind(now.timestamp_micros()), limit, 0)).await
 }
 
-/// What no bench has tried yet, in the order in which it was ordered.
-pub async fn untried(views: &Database, limit: i64) -> Result<Vec<ErrandView>, StoreError> {
+/// Launches of a workspace that wait for a bench which has not tried any of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingLaunches {
+    /// The one that waits longest.
+    pub oldest: ErrandView,
+    /// How many there are.
+    pub count: i64,
+}
+
+/// The launches that wait since before a moment, per workspace and bench, whoever waits longest first: those whose oldest
+/// was ordered after a position.
+pub async fn waiting_launches(
+    views: &Database,
+    before: DateTime<Utc>,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<WaitingLaunches>, StoreError> {
     let query = Query::new(
-        "select doc
-         from errands
-         where open_on is not null and due = 0
-         order by position",
+        "select oldest.doc, waiting.launches
+         from (
+             select open_on, min(position) as position, count(*) as launches
+             from errands
+             where launch_waits_since < $1
+             group by workspace_id, open_on
+             having min(position) > $2
+         ) waiting
+         join errands oldest on oldest.open_on = waiting.open_on and oldest.position = waiting.position
+         order by oldest.position",
     );
-    records(views, page(query, limit, 0)).await
+    let rows = views.query(page(query.bind(before.timestamp_micros()).bind(after), limit, 0)).await?;
+    rows.iter().map(|row| Ok(WaitingLaunches { oldest: record(row)?, count: row.int(1)? })).collect()
 }
 
 /// When a bench has something to do again; none when it has nothing.
@@ -114,7 +136,7 @@ impl Projection for Errands {
     }
 
     fn version(&self) -> i64 {
-        1
+        2
     }
 
     fn reads(&self) -> Reads {
@@ -128,7 +150,11 @@ impl Projection for Errands {
             .optional("open_on", Holds::Text)
             .required("due", Holds::Int)
             .required("position", Holds::Int)
-            .index(&["open_on", "position"]);
+            .required("workspace_id", Holds::Text)
+            // Filled while it is a launch that its bench has not tried.
+            .optional("launch_waits_since", Holds::Int)
+            .index(&["open_on", "position"])
+            .index(&["launch_waits_since"]);
         vec![table.finish()]
     }
 
@@ -199,10 +225,13 @@ impl Record for ErrandView {
 
     fn columns(&self) -> Vec<Value> {
         let is_open = self.state == ErrandState::Ordered;
+        let is_waiting = is_open && self.attempts == 0 && matches!(self.work, Work::Launch { .. });
         vec![
             is_open.then(|| self.bench.to_string()).into(),
             self.retry_at.map_or(0, |it| it.timestamp_micros()).into(),
             self.position.into(),
+            self.workspace_id.0.into(),
+            is_waiting.then(|| self.ordered_at.timestamp_micros()).into(),
         ]
     }
 }

@@ -60,6 +60,7 @@ pub(crate) async fn first<R: DeserializeOwned>(views: &Database, query: Query) -
     views.first(query).await?.as_ref().map(record).transpose()
 }
 
-fn record<R: DeserializeOwned>(row: &Row) -> Result<R, StoreError> {
+/// The record in the first column of a row.
+pub(crate) fn record<R: DeserializeOwned>(row: &Row) -> Result<R, StoreError> {
     serde_json::from_str(row.text(0)?).map_err(|e| StoreError::Damaged(format!("a read model holds no record: {e}")))
 }

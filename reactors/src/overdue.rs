@@ -4,7 +4,6 @@
 //! What is due follows from read models alone, so that no restart forgets it. Any node may do it, and all of them look:
 //! each command has one id, whoever issues it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +11,7 @@ use commands::factory::ReportWaitingLaunch;
 use commands::tool_call::FailTool;
 use commands::{Actor, CommandError, Context, Decision, Executor, Idempotency};
 use domain::ToolCallId;
-use domain::errand::Work;
-use projections::errands::{self, ErrandView};
+use projections::errands::{self, WaitingLaunches};
 use projections::{Engine, open_calls};
 use store::reactor_key;
 use store::sql::Database;
@@ -84,18 +82,18 @@ impl Overdue {
     /// Tells people of the oldest launch that waits, per workspace and bench, and only once.
     async fn report_launches(&self) -> Result<(), CommandError> {
         let before = self.executor.log().clock().now() - self.longest_launch;
-        let mut waiting: BTreeMap<_, Vec<ErrandView>> = BTreeMap::new();
-        for errand in errands::untried(&self.views, PAGE).await? {
-            if matches!(errand.work, Work::Launch { .. }) && errand.ordered_at < before {
-                waiting.entry((errand.workspace_id, errand.bench.clone())).or_default().push(errand);
+        let mut after = 0;
+        loop {
+            let waiting = errands::waiting_launches(&self.views, before, after, PAGE).await?;
+            // Those that people know of wait on: whoever comes after them is looked at too.
+            let Some(last) = waiting.last() else { return Ok(()) };
+            after = last.oldest.position;
+            for WaitingLaunches { oldest, count } in &waiting {
+                let waiting = usize::try_from(*count).unwrap_or(usize::MAX);
+                let report = ReportWaitingLaunch { errand_id: oldest.id, since: oldest.ordered_at, waiting };
+                self.run(oldest.id.0, &report).await?;
             }
         }
-        for all in waiting.values() {
-            let Some(oldest) = all.first() else { continue };
-            let report = ReportWaitingLaunch { errand_id: oldest.id, since: oldest.ordered_at, waiting: all.len() };
-            self.run(oldest.id.0, &report).await?;
-        }
-        Ok(())
     }
 
     /// Issues a command about `subject`, at most once on all nodes; says whether a rule let it.

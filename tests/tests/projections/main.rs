@@ -19,6 +19,7 @@ mod story;
 mod tasks;
 mod timeline;
 mod versions;
+mod waiting_launches;
 mod wiki;
 mod wiki_search;
 mod workspaces;
