@@ -6,6 +6,7 @@ mod file;
 mod look;
 mod place;
 mod settings;
+mod strays;
 mod tenure;
 
 use std::fs::File;

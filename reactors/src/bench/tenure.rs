@@ -35,7 +35,11 @@ impl Bench {
         let mut lease = log.bench_lease(self.name().as_ref(), &self.owner, LEASE);
         let mut before = None;
         while !*stop.borrow() {
+            let was_held = self.is_held();
             self.hold(&mut lease, &mut before).await;
+            if !was_held {
+                self.end_strays(&log).await;
+            }
             let _ = tokio::time::timeout(BETWEEN_RENEWALS, stop.wait_for(|stop| *stop)).await;
         }
         if self.held_until.send_replace(None).is_some()

@@ -111,3 +111,43 @@ async fn of_two_nodes_with_the_same_bench_one_works_and_the_other_takes_over() {
     said(&one, "this node works at the bench").await;
     one.terminate().await;
 }
+
+/// Whether the terminal of an agent is open on a node.
+fn is_open(yard: &Yard, node: &str, session: &str) -> bool {
+    let socket = yard.path(node).join("tmux.sock");
+    let target = format!("={session}");
+    Command::new("tmux").arg("-S").arg(socket).args(["has-session", "-t", &target]).output().unwrap().status.success()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_lost_its_post_while_another_node_had_the_bench_is_stopped_by_the_node_it_runs_on() {
+    let (home, yard) = (Home::new(Kind::Postgres).await, Yard::new());
+    let one = Muster::start(&home, &["--bench", &yard.bench_file("one")]).await;
+    said(&one, "this node works at the bench").await;
+    let owner = Client::of(&one.url(""));
+    let cookie = owner.post("/api/auth/signup", &sign_up("ada")).await.ok().cookie();
+    let owner = owner.with("Cookie", &cookie);
+    let workspace = owner.workspace("acme").await;
+    let project = owner.project(&workspace, "shop").await;
+    let epic = json!({ "projectId": project, "title": "A shop", "description": "Sell things", "design": "# Shop" });
+    let epic = owner.post("/api/epic.create", &epic).await.ok().id_of("epic");
+    assert_eq!(yard.started(2).await, ["one", "one"]);
+    one.terminate().await;
+    let two = Muster::start(&home, &["--bench", &yard.bench_file("two")]).await;
+    said(&two, "this node works at the bench").await;
+    let owner = Client::of(&two.url("")).with("Cookie", &cookie);
+    let staff = owner.get(&format!("/api/agent.health?workspaceId={workspace}")).await.ok().body;
+    let session = |kind: &str| {
+        let found = staff["agents"].as_array().unwrap().iter().find(|it| it["type"] == kind).unwrap();
+        found["tmuxSession"].as_str().unwrap().to_owned()
+    };
+    let (supervisor, orchestrator) = (session("SUPERVISOR"), session("ORCHESTRATOR"));
+    // The epic is given up: its supervisor is to be stopped, by a node on which it does not run.
+    owner.post("/api/epic.fail", &json!({ "id": epic, "reason": "No shop" })).await.ok();
+    assert!(is_open(&yard, "one", &supervisor));
+    let one = Muster::start(&home, &["--bench", &yard.bench_file("one")]).await;
+    wait_until("it is stopped", async || !is_open(&yard, "one", &supervisor)).await;
+    assert!(is_open(&yard, "one", &orchestrator), "whoever is in its post goes on");
+    two.terminate().await;
+    one.terminate().await;
+}
