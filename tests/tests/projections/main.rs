@@ -4,6 +4,7 @@
 mod agents;
 mod auditor;
 mod deleted_views;
+mod earlier_versions;
 mod engines;
 mod every_event;
 mod fleet;
