@@ -4,9 +4,9 @@ use chrono::TimeDelta;
 use commands::agent::NewKey;
 use commands::factory::{
     AddTask, AppointOrchestrator, AppointSupervisor, AppointWorker, ApproveTask, CancelErrand, ChangeEpic, CheckHealth,
-    CompleteEpic, CreateEpic, DeclareDead, FailEpic, FailErrand, FinishErrand, RebaseTask, ReportWaitingLaunch,
-    RequestChanges, RequestEpicChanges, RotateForLaunch, SubmitEpic, SubmitTask, TryErrandAgain, UpdateTaskState,
-    Verdict,
+    CompleteEpic, CreateEpic, DeclareDead, FailEpic, FailErrand, FinishErrand, LaunchAgent, RebaseTask,
+    ReportWaitingLaunch, RequestChanges, RequestEpicChanges, RotateForLaunch, SubmitEpic, SubmitTask, TryErrandAgain,
+    UpdateTaskState, Verdict,
 };
 use domain::errand::{Work, WorkResult};
 use domain::post::{AgentKind, Evidence, HealthRules, Profiles};
@@ -61,7 +61,7 @@ impl Factory {
     /// Epics get supervisors, supervisors tasks, tasks workers.
     pub(super) async fn staff(&mut self) {
         let profiles = Profiles::default();
-        match self.dice.below(10) {
+        match self.dice.below(12) {
             0 => {
                 let appoint = AppointOrchestrator { workspace_id: self.workspace, bench: None, profiles };
                 self.system(&appoint).await;
@@ -80,6 +80,13 @@ impl Factory {
                 let (title, description) = (self.dice.text(), self.dice.text());
                 let add = AddTask { by: it.agent_id, task_id: TaskId(self.dice.id()), title, description };
                 self.agent(it.agent_id, &add).await;
+            }
+            // Mostly somebody who runs already.
+            7..=8 => {
+                let kind = self.dice.of(&[AgentKind::Orchestrator, AgentKind::Supervisor, AgentKind::Worker]);
+                let Some(it) = self.floor.somebody(kind, &mut self.dice) else { return };
+                let heard_of = self.dice.below(8) == 0;
+                self.human(&LaunchAgent { by: self.fleet.owner, agent_id: it.agent_id, heard_of }).await;
             }
             _ => {
                 let waits = self.floor.unstaffed.1.first().copied().filter(|_| self.dice.below(8) > 0);
@@ -197,12 +204,13 @@ impl Factory {
 
     /// Agents are asked whether they are there, and some are dead.
     pub(super) async fn look_after_health(&mut self) {
-        let kind = self.dice.of(&[AgentKind::Worker, AgentKind::Supervisor, AgentKind::Orchestrator]);
+        let kinds = [AgentKind::Worker, AgentKind::Supervisor, AgentKind::Supervisor, AgentKind::Orchestrator];
+        let kind = self.dice.of(&kinds);
         let Some(it) = self.floor.somebody(kind, &mut self.dice) else { return };
         let agent_id = it.agent_id;
         let last_heartbeat = self.now - TimeDelta::minutes(self.dice.number(20));
         let (profiles, alive) = (Profiles::default(), self.dice.below(2) == 0);
-        if self.dice.below(5) == 0 {
+        if self.dice.below(3) == 0 {
             let (process_alive, last_output_at) = (Some(alive), None);
             let evidence = Evidence { last_heartbeat, checks_missed: 2, process_alive, last_output_at };
             self.system(&DeclareDead { agent_id, evidence, profiles }).await;
