@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use muster_tests::muster::{Home, Muster, bounded, wait_until};
+use muster_tests::postgres;
 use muster_tests::server::{Client, sign_up};
 use muster_tests::stores::Kind;
 use serde_json::json;
@@ -83,6 +84,17 @@ async fn said(server: &Muster, what: &str) {
     assert!(bounded(what, server.stderr.line_with(what)).await.is_some(), "{}", server.stderr.so_far());
 }
 
+/// Waits until something has happened so many times.
+async fn on_record(home: &Home, event_type: &str, times: i64) {
+    let mut connection = postgres::connect(home.database_url()).await.unwrap();
+    wait_until(event_type, async || {
+        let count = sqlx::query_scalar("select count(*) from log.events where event_type = $1").bind(event_type);
+        let count: i64 = count.fetch_one(&mut connection).await.unwrap();
+        count >= times
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_nodes_with_the_same_bench_one_works_and_the_other_takes_over() {
     let (home, yard) = (Home::new(Kind::Postgres).await, Yard::new());
@@ -98,6 +110,8 @@ async fn of_two_nodes_with_the_same_bench_one_works_and_the_other_takes_over() {
     // An orchestrator and a supervisor, asked for at the node that stands by.
     owner.post("/api/epic.create", &epic("A shop")).await.ok();
     assert_eq!(yard.started(2).await, ["one", "one"]);
+    // What is not on record when its node dies is done again by the next.
+    on_record(&home, "AgentLaunched", 2).await;
     one.kill_nine().await;
     said(&two, "this node works at the bench").await;
     owner.post("/api/epic.create", &epic("Another")).await.ok();
