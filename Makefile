@@ -6,11 +6,12 @@
 run:
 	cargo run --release -- serve --demo
 
-# Every test on both stores, then the built server against its own OpenAPI document; installs what is missing.
+# Every test on both stores, then the built server against its own OpenAPI document; installs what is missing. Most tests
+# wait for a process or a disk now and then, so there are more of them than cores.
 test:
 	bash scripts/install-test-needs.sh
 	bash scripts/install-mcp-client.sh
-	cargo test --workspace --no-fail-fast
+	RUST_TEST_THREADS=4 cargo test --workspace --no-fail-fast
 	bash scripts/schemathesis.sh
 
 check:

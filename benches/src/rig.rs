@@ -1,8 +1,8 @@
 //! Muster as it is measured: a fresh store as durable as a real one, an executor, and commands of the real domain.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
 use commands::{Actor, Context, Executor, New, On};
@@ -12,7 +12,7 @@ use domain::repository::{CommentOnIssue, Repository, RepositoryCommand, Reposito
 use domain::session::{Caller, LogProgress, PulledCounts, Session, SessionCommand, StartSession};
 use domain::task::{CreateTask, Task, TaskCommand};
 use domain::{AgentCode, AgentId, ProjectId, SessionId, Settings, TaskId, UserId, WorkspaceId};
-use muster_tests::postgres::{self, Cluster};
+use muster_tests::postgres::Cluster;
 use muster_tests::stores::Kind;
 use store::{Access, Clock, EventLog, Location, Stores};
 use tempfile::TempDir;
@@ -86,7 +86,8 @@ impl Rig {
 
 /// The server that all PostgreSQL figures come from: fsync and synchronous_commit are on.
 pub(crate) fn cluster() -> &'static Cluster {
-    postgres::shared()
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    CLUSTER.get_or_init(|| Cluster::start().expect("a private PostgreSQL cluster starts"))
 }
 
 /// A folder on the disk that the project is on: a folder in memory would make every sync free.

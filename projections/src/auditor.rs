@@ -18,8 +18,7 @@ use uuid::Uuid;
 use crate::compare::difference;
 use crate::fold::Decoded;
 use crate::offline::{OfflineError, SUSPECTS, Scratch, by_key, look, serving};
-use crate::rows::Key;
-use crate::{Projection, lineage, registry, schema};
+use crate::{Key, Projection, lineage, registry, schema};
 
 /// Events that are read and folded at a time.
 const PAGE: i64 = 500;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use store::StoreError;
 use store::sql::{Database, Query, Row, Table, Value};
 
-use crate::rows::Key;
+use crate::Key;
 use crate::schema::{self, Tables};
 
 /// Rows that are held in memory at a time, of each side.

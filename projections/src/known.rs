@@ -6,9 +6,9 @@ use std::mem;
 use store::StoreError;
 use store::sql::Value;
 
-use crate::rows::{Changes, Key};
+use crate::rows::Changes;
 use crate::schema::Tables;
-use crate::{RowKey, Rows};
+use crate::{Key, RowKey, Rows};
 
 /// Bytes of records in one generation; there are two.
 const GENERATION: usize = 16 << 20;

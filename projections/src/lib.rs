@@ -25,6 +25,7 @@ mod engine;
 mod examples;
 mod fact;
 mod fold;
+mod key;
 mod known;
 mod lease;
 mod projection;
@@ -68,8 +69,9 @@ pub use fact::{ActorType, Fact, FactOf, FactsError, Metadata, Poison, facts_of};
 pub use fact::{DECISION, MAIL, NOTIFICATION, NOTIFICATION_SETTINGS, TOOL_CALL};
 pub use fact::{EPIC, ERRAND, POST};
 pub use fold::fold_stream;
+pub use key::{Key, KeyPart};
 pub use projection::{FoldError, Projection, Reads};
-pub use rows::{Key, KeyPart, Record, RowKey, Rows};
+pub use rows::{Record, RowKey, Rows};
 pub use schema::Describe;
 pub use status::{Building, ParkedStream, ProjectionStatus, State, status};
 

@@ -16,9 +16,8 @@ use crate::fold::{Batch, Decoded, LeftOut, OnPoison};
 pub use crate::offline::purge::{PurgeReport, purge};
 pub use crate::offline::rebuild::{RebuildReport, Terms, rebuild, rebuild_on, rebuild_together};
 use crate::registry::{self, Build};
-use crate::rows::Key;
 use crate::schema::{self, Tables};
-use crate::{Poison, Projection};
+use crate::{Key, Poison, Projection};
 
 /// Events that are folded at a time.
 const BATCH: usize = 5000;

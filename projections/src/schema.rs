@@ -6,8 +6,8 @@ use std::sync::Arc;
 use store::StoreError;
 use store::sql::{Column, Database, Holds, Query, Row, Statement, Table, Value};
 
-use crate::rows::{Changes, Key};
-use crate::{Projection, RowKey, Rows};
+use crate::rows::Changes;
+use crate::{Key, Projection, RowKey, Rows};
 
 /// Rows are asked for in chunks of these sizes, so that few different statements are prepared.
 const CHUNKS: [usize; 5] = [256, 64, 16, 4, 1];

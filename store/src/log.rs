@@ -4,11 +4,11 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::batch::{Pending, Prepared};
-use crate::postgres::PostgresAppender;
+use crate::postgres::{PostgresAppender, PostgresWriter};
 use crate::seal::KeyRing;
 use crate::sql::{Database, Query};
 use crate::sqlite::SqliteWriter;
@@ -35,7 +35,7 @@ pub struct EventLog {
 /// What takes commits in.
 enum Writer {
     Sqlite(Arc<SqliteWriter>),
-    Postgres(mpsc::UnboundedSender<Pending>),
+    Postgres(PostgresWriter),
 }
 
 impl EventLog {
@@ -53,10 +53,8 @@ impl EventLog {
             Database::Postgres(it) => {
                 tasks.push(tokio::spawn(crate::postgres::listen(it.clone(), head.clone())));
                 tasks.push(tokio::spawn(crate::postgres::notify(it.clone(), written.subscribe())));
-                let (commits, waiting) = mpsc::unbounded_channel();
                 let appender = PostgresAppender::new(it.clone(), clock.clone());
-                crate::postgres::start(appender, waiting, Heads { known: head.clone(), written })?;
-                Writer::Postgres(commits)
+                Writer::Postgres(PostgresWriter::start(appender, Heads { known: head.clone(), written })?)
             }
         };
         let (room, row_changes) = (Semaphore::new(QUEUE), AtomicU64::new(0));
@@ -75,7 +73,7 @@ impl EventLog {
         let pending = Pending { prepared, answer };
         match &self.writer {
             Writer::Sqlite(it) => it.submit(pending).map_err(|_| gone())?,
-            Writer::Postgres(it) => it.send(pending).map_err(|_| gone())?,
+            Writer::Postgres(it) => it.submit(pending).map_err(|_| gone())?,
         }
         answered.await.map_err(|_| gone())?
     }

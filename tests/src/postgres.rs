@@ -50,10 +50,12 @@ struct RunAs {
     gid: u32,
 }
 
-/// The cluster that all tests of this process share, each with a database of its own.
+/// The cluster that all tests of this process share, each with a database of its own. None of them cuts the power, so it
+/// need not sync; and it has hundreds of databases, which nobody has to look after.
 pub fn shared() -> &'static Cluster {
     static SHARED: OnceLock<Cluster> = OnceLock::new();
-    SHARED.get_or_init(|| Cluster::start().expect("a private PostgreSQL cluster starts"))
+    let settings = [("fsync", "off"), ("full_page_writes", "off"), ("autovacuum", "off")];
+    SHARED.get_or_init(|| Cluster::start_with(&settings).expect("a private PostgreSQL cluster starts"))
 }
 
 /// A connection of the caller's own, past the store.

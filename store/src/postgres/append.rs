@@ -18,10 +18,22 @@ use crate::{Claim, Clock, CommitError, Receipt, Remembered, StoreError, StreamId
 pub(crate) struct PostgresAppender {
     database: PostgresDatabase,
     clock: Clock,
-    connection: Option<PgConnection>,
+    /// Who writes now.
+    pub(super) seat: Seat,
+    /// One for each seat.
+    connections: [Option<PgConnection>; 2],
     known: Known,
     /// How many batches to come look for every stream before they write.
     wary: u32,
+}
+
+/// Where the work is done. A connection is at home on one runtime, so each seat has its own.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Seat {
+    /// On the thread that writes.
+    Thread,
+    /// Where commands come from.
+    Caller,
 }
 
 /// What is known of a stream spares looking for it; but what turns out wrong costs a batch another call. So where one
@@ -71,12 +83,12 @@ enum Called {
 
 impl PostgresAppender {
     pub(crate) fn new(database: PostgresDatabase, clock: Clock) -> Self {
-        Self { database, clock, connection: None, known: Known::default(), wary: 0 }
+        Self { database, clock, seat: Seat::Thread, connections: [None, None], known: Known::default(), wary: 0 }
     }
 
-    /// Says good-bye to the server.
-    pub(crate) async fn close(self) {
-        if let Some(connection) = self.connection {
+    /// Says good-bye to the server, from the thread.
+    pub(super) async fn close(&mut self) {
+        if let Some(connection) = self.connections[Seat::Thread as usize].take() {
             // It is gone one way or the other.
             let _ = connection.close().await;
         }
@@ -105,14 +117,15 @@ impl PostgresAppender {
         let arguments = Columns::of(batch, &self.known, look_for_all)
             .arguments(self.clock.fixed_micros())
             .map_err(|e| StoreError::Failed(format!("a batch cannot be sent: {e}")))?;
-        let mut connection = match self.connection.take() {
+        let seat = self.seat as usize;
+        let mut connection = match self.connections[seat].take() {
             Some(connection) => connection,
             None => self.database.connect().await?,
         };
         // Not put back when this fails: the next batch gets a connection that works.
         let row = match sqlx::query_with(CALL, arguments).fetch_one(&mut connection).await {
             Err(error) if !look_for_all && breaks_a_sequence(&error) => {
-                self.connection = Some(connection);
+                self.connections[seat] = Some(connection);
                 return Ok(Called::LookForAll);
             }
             // The server has undone it.
@@ -120,7 +133,7 @@ impl PostgresAppender {
             Err(error) => return Err(outcome_unknown(&error)),
             Ok(row) => row,
         };
-        self.connection = Some(connection);
+        self.connections[seat] = Some(connection);
         // It has landed, whatever is wrong with the answer.
         let Answer { base, recorded_at, undisturbed, link, refused, reasons } =
             Answer::read(&row).map_err(|e| outcome_unknown(&e))?;

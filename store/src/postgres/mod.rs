@@ -8,4 +8,4 @@ mod writer;
 
 pub(crate) use append::PostgresAppender;
 pub(crate) use wake::{listen, notify};
-pub(crate) use writer::start;
+pub(crate) use writer::PostgresWriter;

@@ -1,6 +1,7 @@
 //! One small way to speak to both databases: queries out, all-or-nothing statements in.
 
 mod apart;
+mod arrays;
 mod copy;
 mod database;
 mod full_text;

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::lost::Tries;
 use super::table::Dialect;
-use super::{Holds, Outcome, Query, Row, Statement, Table, Value, copy, full_text};
+use super::{Outcome, Query, Row, Statement, Value, arrays, copy, full_text};
 use crate::StoreError;
 
 /// No statement of ours takes longer, apart from rebuilds that say so.
@@ -222,18 +222,18 @@ async fn run(connection: &mut sqlx::PgConnection, statement: Statement) -> Resul
             copy::rows(connection, &table, &rows).await.map(|()| true)
         }
         Statement::Insert { table, rows } => {
-            let arguments = columns(&table.columns, rows)?;
-            sqlx::query_with(AssertSqlSafe(insert(&table)), arguments).execute(connection).await.map(|_| true)
+            let arguments = arrays::columns(&table.columns, rows)?;
+            sqlx::query_with(AssertSqlSafe(arrays::insert(&table)), arguments).execute(connection).await.map(|_| true)
         }
         Statement::Upsert { rows, .. } if rows.is_empty() => Ok(true),
         Statement::Upsert { table, rows } => {
-            let arguments = columns(&table.columns, rows)?;
-            sqlx::query_with(AssertSqlSafe(upsert(&table)), arguments).execute(connection).await.map(|_| true)
+            let arguments = arrays::columns(&table.columns, rows)?;
+            sqlx::query_with(AssertSqlSafe(arrays::upsert(&table)), arguments).execute(connection).await.map(|_| true)
         }
         Statement::Delete { keys, .. } if keys.is_empty() => Ok(true),
         Statement::Delete { table, keys } => {
-            let arguments = columns(table.key(), keys)?;
-            sqlx::query_with(AssertSqlSafe(delete(&table)), arguments).execute(connection).await.map(|_| true)
+            let arguments = arrays::columns(table.key(), keys)?;
+            sqlx::query_with(AssertSqlSafe(arrays::delete(&table)), arguments).execute(connection).await.map(|_| true)
         }
         Statement::CreateTable(table) => {
             connection.execute(AssertSqlSafe(table.create(Dialect::Postgres))).await.map(|_| true)
@@ -267,102 +267,6 @@ async fn execute(connection: &mut sqlx::PgConnection, query: Query) -> Result<u6
     let arguments = arguments(&query.params)?;
     let done = sqlx::query_with(AssertSqlSafe(query.sql), arguments).execute(connection).await?;
     Ok(done.rows_affected())
-}
-
-fn insert(table: &Table) -> String {
-    let names: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
-    format!("insert into {} ({}) select * from unnest({})", table.name, names.join(", "), places(&table.columns))
-}
-
-fn upsert(table: &Table) -> String {
-    let names = |columns: &[super::Column]| columns.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
-    let sets: Vec<String> = names(table.values()).iter().map(|it| format!("{it} = excluded.{it}")).collect();
-    let action = if sets.is_empty() { "do nothing".to_owned() } else { format!("do update set {}", sets.join(", ")) };
-    format!("{} on conflict ({}) {action}", insert(table), names(table.key()).join(", "))
-}
-
-fn delete(table: &Table) -> String {
-    let names: Vec<&str> = table.key().iter().map(|it| it.name.as_str()).collect();
-    let same: Vec<String> = names.iter().map(|it| format!("{}.{it} = gone.{it}", table.name)).collect();
-    format!(
-        "delete from {} using unnest({}) as gone ({}) where {}",
-        table.name,
-        places(table.key()),
-        names.join(", "),
-        same.join(" and "),
-    )
-}
-
-fn places(columns: &[super::Column]) -> String {
-    let places: Vec<String> = columns
-        .iter()
-        .enumerate()
-        .map(|(n, column)| {
-            let holds = match column.holds {
-                Holds::Int => "bigint",
-                Holds::Real => "double precision",
-                Holds::Text => "text",
-                Holds::Id => "uuid",
-            };
-            format!("${}::{holds}[]", n + 1)
-        })
-        .collect();
-    places.join(", ")
-}
-
-/// Turns rows into one array per column, as `unnest` takes them.
-fn columns(columns: &[super::Column], rows: Vec<Vec<Value>>) -> Result<PgArguments, sqlx::Error> {
-    let mut arguments = PgArguments::default();
-    let mut rows: Vec<_> = rows.into_iter().map(Vec::into_iter).collect();
-    for column in columns {
-        let values = rows.iter_mut().map(|row| row.next().unwrap_or(Value::Null));
-        let wrong = |value: &Value| sqlx::Error::Encode(format!("{} cannot hold {value:?}", column.name).into());
-        let added = match column.holds {
-            Holds::Int => {
-                let values: Result<Vec<Option<i64>>, _> = values
-                    .map(|value| match value {
-                        Value::Null => Ok(None),
-                        Value::Int(it) => Ok(Some(it)),
-                        other => Err(wrong(&other)),
-                    })
-                    .collect();
-                arguments.add(values?)
-            }
-            Holds::Real => {
-                let values: Result<Vec<Option<f64>>, _> = values
-                    .map(|value| match value {
-                        Value::Null => Ok(None),
-                        Value::Real(it) => Ok(Some(it)),
-                        Value::Int(it) => Ok(Some(it as f64)),
-                        other => Err(wrong(&other)),
-                    })
-                    .collect();
-                arguments.add(values?)
-            }
-            Holds::Text => {
-                let values: Result<Vec<Option<String>>, _> = values
-                    .map(|value| match value {
-                        Value::Null => Ok(None),
-                        Value::Text(it) => Ok(Some(it)),
-                        other => Err(wrong(&other)),
-                    })
-                    .collect();
-                arguments.add(values?)
-            }
-            Holds::Id => {
-                let values: Result<Vec<Option<Uuid>>, _> = values
-                    .map(|value| match value {
-                        Value::Null => Ok(None),
-                        Value::Id(it) => Ok(Some(it)),
-                        other => Err(wrong(&other)),
-                    })
-                    .collect();
-                arguments.add(values?)
-            }
-        };
-        added.map_err(sqlx::Error::Encode)?;
-    }
-    Ok(arguments)
 }
 
 fn arguments(params: &[Value]) -> Result<PgArguments, sqlx::Error> {

@@ -26,8 +26,8 @@ async fn a_server_says_where_it_is_and_how_far(home: Home) {
     };
     assert!(greeting.contains(&place), "{greeting}");
     assert!(greeting.contains(&format!("position {position} in epoch 1")), "{greeting}");
-    for read_model in ["workspaces", "projects", "agents", "timeline"] {
-        assert!(greeting.contains(&format!("{read_model} v1 running at {position} of {position}")), "{greeting}");
+    for read_model in ["workspaces v1", "projects v1", "agents v1", "timeline v2"] {
+        assert!(greeting.contains(&format!("{read_model} running at {position} of {position}")), "{greeting}");
     }
 }
 
