@@ -63,6 +63,8 @@ def supervise():
 def work():
     while True:
         task = call("agent__get_task")
+        if "state" not in task:  # Who was sent home is refused.
+            return
         if task["state"] == "PENDING":
             call("task__update_state", state="IN_PROGRESS")
         elif task["state"] == "IN_PROGRESS":
