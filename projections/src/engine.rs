@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::parking::{self, Applied, ParkingError};
 use crate::registry;
 use crate::worker::{Progress, Worker};
-use crate::{Projection, ProjectionStatus, State};
+use crate::{Projection, ProjectionStatus, Recent, State};
 
 /// How often a node that does not fold looks how far the others are while somebody waits: at first, and at most.
 const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
@@ -41,6 +41,7 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Engine {
     log: Arc<EventLog>,
+    recent: Arc<Recent>,
     views: Database,
     workers: BTreeMap<String, Known>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -61,16 +62,23 @@ impl Engine {
         settings: Settings,
     ) -> Self {
         let (stop, stopped) = watch::channel(false);
+        let recent = Arc::new(Recent::new(log.clone()));
         let mut workers = BTreeMap::new();
         let mut tasks = Vec::new();
         for projection in projections {
             let (progress, _) = watch::channel(Progress::default());
             let known = Known { projection: projection.clone(), progress: progress.clone() };
             workers.insert(projection.name().to_owned(), known);
-            let worker = Worker::new(log.clone(), views.clone(), projection, &settings, progress, stopped.clone());
+            let (recent, stopped) = (recent.clone(), stopped.clone());
+            let worker = Worker::new(recent, log.clone(), views.clone(), projection, &settings, progress, stopped);
             tasks.push(tokio::spawn(worker.run()));
         }
-        Self { log, views, workers, tasks: Mutex::new(tasks), stop }
+        Self { log, recent, views, workers, tasks: Mutex::new(tasks), stop }
+    }
+
+    /// The newest events, which this engine reads anyway.
+    pub fn recent(&self) -> &Arc<Recent> {
+        &self.recent
     }
 
     /// How far each projection is, on whichever node it is folded.
@@ -79,7 +87,14 @@ impl Engine {
         let mut all = crate::status(&self.log, &self.views, &projections).await?;
         for status in &mut all {
             let Some(worker) = self.workers.get(&status.name) else { continue };
-            if let Some(trouble) = &worker.progress.borrow().trouble {
+            let progress = worker.progress.borrow();
+            if progress.leads && progress.served > status.checkpoint {
+                // Events that are not for it are noted a little later.
+                status.checkpoint = progress.served.min(status.head);
+                status.lag_events = status.head - status.checkpoint;
+                status.lag_seconds = if status.lag_events == 0 { 0.0 } else { status.lag_seconds };
+            }
+            if let Some(trouble) = &progress.trouble {
                 status.last_error = Some(trouble.to_string());
                 // A database that is away comes back; anything else needs somebody to look.
                 if !matches!(trouble, StoreError::Unavailable(_)) {
@@ -108,14 +123,14 @@ impl Engine {
         tokio::time::timeout(timeout, all).await.unwrap_or(false)
     }
 
-    /// Where the named projections stand together, if this node folds all of them; whenever one moves it is another
-    /// number. What is read after asking is at least as new.
+    /// Where the named projections stand together, if this node folds all of them; whenever rows of one may have changed
+    /// it is another number. What is read after asking is at least as new.
     pub fn stand(&self, names: &[&str]) -> Option<i64> {
         let stand = |name: &&str| {
             let progress = self.workers.get(*name)?.progress.borrow();
-            progress.leads.then_some(progress.served)
+            progress.leads.then_some(progress.stirred)
         };
-        // Positions only rise, so their sum stays the same only if all of them do.
+        // Each only rises, so their sum stays the same only if all of them do.
         names.iter().map(stand).sum()
     }
 

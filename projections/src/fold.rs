@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use store::{Page, StoredEvent, StreamId};
 
+use crate::recent::Told;
 use crate::rows::Changes;
 use crate::{Fact, FoldError, Poison, Projection, Record, RowKey, Rows};
 
@@ -49,7 +50,7 @@ pub(crate) enum OnPoison {
 /// Events of a stretch of the log, decoded once for every projection that folds them.
 #[derive(Debug)]
 pub(crate) struct Decoded {
-    facts: Vec<Result<Fact, Poison>>,
+    told: Vec<Told>,
     /// The position up to which the log was read.
     last: i64,
 }
@@ -57,7 +58,23 @@ pub(crate) struct Decoded {
 impl Decoded {
     /// Decodes a page; `None` when the log had nothing more.
     pub(crate) fn of(page: Page) -> Option<Self> {
-        Some(Self { last: page.last?, facts: page.events.into_iter().map(Fact::read).collect() })
+        let told = |event| Arc::new(Fact::read(event));
+        Some(Self { last: page.last?, told: page.events.into_iter().map(told).collect() })
+    }
+
+    /// What others have decoded.
+    pub(crate) fn from_told(told: Vec<Told>, last: i64) -> Self {
+        Self { told, last }
+    }
+
+    /// What was decoded, oldest first.
+    pub(crate) fn told(&self) -> &[Told] {
+        &self.told
+    }
+
+    /// The same.
+    pub(crate) fn into_told(self) -> Vec<Told> {
+        self.told
     }
 
     /// The position up to which the log was read.
@@ -89,6 +106,18 @@ pub(crate) struct Folded {
     pub(crate) held: BTreeMap<StreamId, i64>,
 }
 
+impl Folded {
+    /// Whether there is nothing to write but how far it is.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.changes == Changes::default() && self.poison.is_empty() && self.held.is_empty()
+    }
+
+    /// Of nothing, up to a position.
+    pub(crate) fn nothing(upto: i64) -> Self {
+        Self { changes: Changes::default(), upto, applied: 0, poison: vec![], held: BTreeMap::new() }
+    }
+}
+
 impl Batch {
     /// What the projection reads and nobody left out; `None` of no events.
     pub(crate) fn read(projection: &dyn Projection, events: Vec<StoredEvent>, left_out: &LeftOut) -> Option<Self> {
@@ -103,7 +132,7 @@ impl Batch {
     pub(crate) fn of(projection: &dyn Projection, decoded: Arc<Decoded>, left_out: &LeftOut) -> Self {
         let reads = projection.reads();
         let (mut chosen, mut held) = (Vec::new(), BTreeMap::new());
-        for (n, item) in decoded.facts.iter().enumerate() {
+        for (n, item) in decoded.told.iter().enumerate() {
             let (position, stream) = place(item);
             if !reads.includes(&stream.aggregate_type) || left_out.skipped.contains(&position) {
                 continue;
@@ -120,7 +149,7 @@ impl Batch {
     /// The batch without what is up to a position.
     pub(crate) fn after(mut self, position: i64) -> Self {
         let decoded = &self.decoded;
-        self.chosen.retain(|n| place(&decoded.facts[*n]).0 > position);
+        self.chosen.retain(|n| place(&decoded.told[*n]).0 > position);
         self
     }
 
@@ -130,7 +159,7 @@ impl Batch {
     }
 
     fn items(&self) -> impl Iterator<Item = &Result<Fact, Poison>> {
-        self.chosen.iter().map(|n| &self.decoded.facts[*n])
+        self.chosen.iter().map(|n| &*self.decoded.told[*n])
     }
 
     /// Folds the batch into the rows it touches.
@@ -198,7 +227,7 @@ impl Batch {
 }
 
 /// Where an event is, whether it could be decoded or not.
-fn place(item: &Result<Fact, Poison>) -> (i64, &StreamId) {
+pub(crate) fn place(item: &Result<Fact, Poison>) -> (i64, &StreamId) {
     match item {
         Ok(fact) => (fact.position, &fact.stream),
         Err(poison) => (poison.position, &poison.stream),

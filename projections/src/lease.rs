@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use store::StoreError;
-use store::sql::{Database, Outcome, Query, Statement};
+use store::sql::{Database, Outcome, Query};
 
 /// This node's hold on one version of a projection.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Lease {
         .bind(&self.owner)
         .bind(now.saturating_add(lasts))
         .bind(if self.by_force { i64::MAX } else { now });
-        let held = self.views.transact(vec![Statement::Expect { query: take, rows: 1 }]).await? == Outcome::Done;
+        let held = self.views.change(take).await? == Outcome::Done;
         self.by_force = false;
         self.renewed = held.then_some(asked);
         Ok(held)

@@ -226,9 +226,13 @@ impl Build {
         statements: Vec<Statement>,
         views: &Database,
     ) -> Result<Outcome, StoreError> {
-        let mut all = vec![self.compare_and_set(&next)];
-        all.extend(statements);
-        let outcome = views.transact(all).await?;
+        let outcome = if statements.is_empty() {
+            views.change(self.compare_and_set(&next)).await?
+        } else {
+            let mut all = vec![Statement::Expect { query: self.compare_and_set(&next), rows: 1 }];
+            all.extend(statements);
+            views.transact(all).await?
+        };
         if outcome == Outcome::Done {
             *self = Self { revision: self.revision + 1, ..next };
         }
@@ -258,7 +262,7 @@ impl Build {
             statements.extend(old.hide());
         }
         let next = Self { serving: true, state: BuildState::Running, last_error: None, ..self.clone() };
-        statements.push(self.compare_and_set(&next));
+        statements.push(Statement::Expect { query: self.compare_and_set(&next), rows: 1 });
         statements.extend(tables.show());
         let outcome = views.transact(statements).await?;
         if outcome == Outcome::Done {
@@ -285,8 +289,8 @@ impl Build {
         views.transact(statements).await
     }
 
-    fn compare_and_set(&self, next: &Self) -> Statement {
-        let query = Query::new(
+    fn compare_and_set(&self, next: &Self) -> Query {
+        Query::new(
             "update projections
              set checkpoint = $1, state = $2, last_error = $3, serving = $4, revision = revision + 1
              where name = $5 and build = $6 and checkpoint = $7 and epoch = $8 and revision = $9",
@@ -299,8 +303,7 @@ impl Build {
         .bind(self.build)
         .bind(self.checkpoint)
         .bind(self.epoch)
-        .bind(self.revision);
-        Statement::Expect { query, rows: 1 }
+        .bind(self.revision)
     }
 
     fn hide(&self) -> impl Iterator<Item = Statement> {

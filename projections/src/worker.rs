@@ -9,8 +9,9 @@ use tokio::sync::watch;
 
 use crate::bulk::{Feed, Loading};
 use crate::engine::Settings;
-use crate::fold::{Batch, Decoded, LeftOut, OnPoison};
+use crate::fold::{Batch, Folded, LeftOut, OnPoison};
 use crate::lease::{self, Lease};
+use crate::recent::Recent;
 use crate::registry::{self, Build, BuildState};
 use crate::schema::Tables;
 use crate::{Poison, Projection};
@@ -20,11 +21,17 @@ const FAR_BEHIND: usize = 4;
 /// How long a worker rests after a fault: at first, and at most.
 const REST: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
+/// How long it may take until other nodes see that a projection has passed events that were not for it. Noting each of
+/// them at once would make every commit of the log a commit of every projection.
+const NOTED_WITHIN: Duration = Duration::from_millis(20);
+
 /// What a worker lets its engine know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// How far what is served is, as far as this node knows.
     pub(crate) served: i64,
+    /// Raised whenever rows of what is served may have changed.
+    pub(crate) stirred: i64,
     /// Whether this node moves what is served, and so knows at once.
     pub(crate) leads: bool,
     /// Why the worker rests, if it does.
@@ -34,6 +41,7 @@ pub(crate) struct Progress {
 /// Takes one projection to the head of the log and keeps it there.
 pub(crate) struct Worker {
     pub(crate) log: Arc<EventLog>,
+    recent: Arc<Recent>,
     pub(crate) views: Database,
     pub(crate) projection: Arc<dyn Projection>,
     pub(crate) batch: usize,
@@ -49,6 +57,23 @@ struct Work {
     build: Build,
     tables: Tables,
     left_out: LeftOut,
+    /// Everything up to here is in the tables, or not for them; the registry may not say so yet.
+    seen: i64,
+    /// When the registry last said how far it is.
+    noted: Instant,
+}
+
+impl Work {
+    /// How long until the registry has to say how far it is; `None` when it does.
+    fn note_due(&self) -> Option<Duration> {
+        (self.seen > self.build.checkpoint).then(|| NOTED_WITHIN.saturating_sub(self.noted.elapsed()))
+    }
+
+    /// Notes how far it is; `Unexpected` when another engine was first.
+    async fn note(&mut self) -> Result<Outcome, StoreError> {
+        self.noted = Instant::now();
+        self.build.advance(&self.tables, Folded::nothing(self.seen)).await
+    }
 }
 
 /// What the registry has for a worker to do.
@@ -73,6 +98,7 @@ enum Step {
 
 impl Worker {
     pub(crate) fn new(
+        recent: Arc<Recent>,
         log: Arc<EventLog>,
         views: Database,
         projection: Arc<dyn Projection>,
@@ -83,7 +109,7 @@ impl Worker {
         let lease = Lease::new(views.clone(), projection.name(), projection.version(), &settings.owner, settings.lease);
         let head = log.subscribe();
         let (batch, catch_up) = (settings.batch.max(1), settings.catch_up.max(1));
-        Self { log, views, projection, batch, catch_up, lease, progress, head, stop }
+        Self { log, recent, views, projection, batch, catch_up, lease, progress, head, stop }
     }
 
     /// Works until it is told to stop; then gives the lease back.
@@ -129,8 +155,9 @@ impl Worker {
         if !work.build.serving && work.build.state != BuildState::Halted {
             return self.fill(work.build).await;
         }
+        // Others may have changed the rows until now.
+        self.publish(&work.build, work.seen, true);
         while !self.stopping() && self.lease.hold().await? {
-            self.publish(&work.build);
             if work.build.state == BuildState::Halted {
                 // An operator decides, maybe on another node or from the command line.
                 self.pause(self.lease.interval()).await;
@@ -139,8 +166,19 @@ impl Worker {
             match self.step(&mut work).await? {
                 Step::Moved => {}
                 Step::Lost => return Ok(()),
-                Step::CaughtUp => self.wait_for_events().await,
+                Step::CaughtUp => self.wait_for_events(work.note_due()).await,
             }
+            if work.note_due() == Some(Duration::ZERO) {
+                if work.note().await? == Outcome::Unexpected {
+                    return Ok(());
+                }
+                if !self.stopping() && work.seen >= *self.head.borrow() {
+                    self.wait_for_events(None).await;
+                }
+            }
+        }
+        if work.note_due().is_some() {
+            work.note().await?;
         }
         Ok(())
     }
@@ -183,7 +221,8 @@ impl Worker {
         };
         let left_out = registry::left_out(&self.views, &build).await?;
         let tables = build.tables(&*self.projection, &self.views);
-        Ok(Task::Work(Box::new(Work { build, tables, left_out })))
+        let (seen, noted) = (build.checkpoint, Instant::now());
+        Ok(Task::Work(Box::new(Work { build, tables, left_out, seen, noted })))
     }
 
     /// Whether a build will never be served: it was replaced, or its Muster is gone.
@@ -205,7 +244,7 @@ impl Worker {
         let mut feed = Feed::after(&log, loading.build.checkpoint, [&self.projection]);
         let mut page = feed.next().await?;
         while let Some(current) = page {
-            self.publish(&loading.build);
+            self.publish(&loading.build, loading.build.checkpoint, true);
             if self.stopping() || !self.lease.hold().await? {
                 return loading.settle().await.map(drop);
             }
@@ -229,23 +268,30 @@ impl Worker {
     async fn step(&mut self, work: &mut Work) -> Result<Step, StoreError> {
         let begun = Instant::now();
         let known_head = *self.head.borrow_and_update();
-        let behind = usize::try_from(known_head - work.build.checkpoint).unwrap_or(0);
+        let behind = usize::try_from(known_head - work.seen).unwrap_or(0);
         let limit = if behind > FAR_BEHIND * self.batch { self.catch_up } else { self.batch };
-        let page = self.log.read_page(work.build.checkpoint, limit, self.projection.reads().kinds()).await?;
-        let Some(decoded) = Decoded::of(page) else { return Ok(Step::CaughtUp) };
+        let page = self.recent.page(work.seen, limit, self.projection.reads()).await?;
+        let Some(decoded) = page else { return Ok(Step::CaughtUp) };
         let batch = Batch::of(&*self.projection, Arc::new(decoded), &work.left_out);
         let rows = work.tables.load(batch.touches(&*self.projection)).await?;
         let folded =
             batch.fold(&*self.projection, rows, OnPoison::Park).map_err(|e| StoreError::Failed(e.to_string()))?;
-        let poison = folded.poison.clone();
-        if work.build.advance(&work.tables, folded).await? == Outcome::Unexpected {
-            return Ok(Step::Lost);
+        work.seen = folded.upto;
+        let stirred = !folded.is_idle();
+        if stirred {
+            let poison = folded.poison.clone();
+            if work.build.advance(&work.tables, folded).await? == Outcome::Unexpected {
+                return Ok(Step::Lost);
+            }
+            work.noted = Instant::now();
+            report(&work.build, &poison);
+            work.left_out.parked.extend(poison.into_iter().map(|it| (it.stream, it.position)));
+            metrics::histogram!("muster_projection_batch_seconds", "projection" => work.build.name.clone())
+                .record(begun.elapsed().as_secs_f64());
         }
-        report(&work.build, &poison);
-        work.left_out.parked.extend(poison.into_iter().map(|it| (it.stream, it.position)));
-        metrics::histogram!("muster_projection_batch_seconds", "projection" => work.build.name.clone())
-            .record(begun.elapsed().as_secs_f64());
-        Ok(Step::Moved)
+        self.publish(&work.build, work.seen, stirred);
+        // Without another look at the log, which says by itself when there is more.
+        Ok(if work.seen >= *self.head.borrow() { Step::CaughtUp } else { Step::Moved })
     }
 
     /// Makes a build that has caught up the one that queries read.
@@ -255,19 +301,20 @@ impl Worker {
         let old = builds.iter().find(|it| it.serving);
         if build.take_over(&*self.projection, old, &self.views).await? == Outcome::Done {
             tracing::info!(projection = build.name, version = build.version, "a new version is served");
-            self.publish(build);
+            self.publish(build, build.checkpoint, true);
         }
         // The tables of the old one are dropped when the registry is read anew: queries may be reading them.
         Ok(())
     }
 
-    /// Tells waiting queries and the metrics how far the projection is.
-    fn publish(&self, build: &Build) {
-        let lag = (*self.head.borrow() - build.checkpoint).max(0);
+    /// Tells waiting queries and the metrics how far the projection is, and whether its rows may have changed.
+    fn publish(&self, build: &Build, seen: i64, stirred: bool) {
+        let lag = (*self.head.borrow() - seen).max(0);
         metrics::gauge!("muster_projection_lag_events", "projection" => build.name.clone()).set(lag as f64);
         self.progress.send_if_modified(|it| {
             let next = Progress {
-                served: if build.serving { build.checkpoint } else { it.served },
+                served: if build.serving { seen } else { it.served },
+                stirred: it.stirred + i64::from(stirred),
                 leads: build.serving,
                 trouble: None,
             };
@@ -282,9 +329,10 @@ impl Worker {
         *self.stop.borrow() || self.stop.has_changed().is_err()
     }
 
-    /// Returns when there are events since the last step, when the lease is due, or when it is time to stop.
-    async fn wait_for_events(&mut self) {
-        let due = self.lease.interval();
+    /// Returns when there are events since the last step, when the registry or the lease is due, or when it is time to
+    /// stop.
+    async fn wait_for_events(&mut self, note_due: Option<Duration>) {
+        let due = note_due.unwrap_or_else(|| self.lease.interval());
         tokio::select! {
             _ = self.head.changed() => {}
             _ = self.stop.changed() => {}

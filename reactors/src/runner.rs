@@ -9,8 +9,8 @@ mod side_by_side;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use commands::Executor;
-use projections::Engine;
+use commands::{CommandError, Executor};
+use projections::{Engine, Fact, Told};
 use store::EventLog;
 use store::sql::Database;
 use tokio::sync::watch;
@@ -109,6 +109,12 @@ impl Runner {
             let _ = task.await;
         }
     }
+}
+
+/// An event that cannot be read stops the reactor, on record: what follows from it must not be lost, and a newer muster
+/// on another node may well read it.
+fn read(told: &Told) -> Result<&Fact, CommandError> {
+    (**told).as_ref().map_err(|poison| CommandError::Fault(poison.to_string()))
 }
 
 /// Waits until there are events after a position, or until the server stops.

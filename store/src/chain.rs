@@ -44,7 +44,7 @@ pub fn leaf_of_stored(event: &crate::StoredEvent) -> Hash {
     })
 }
 
-/// The link of one batch. PostgreSQL computes the same inside `append_batch`.
+/// The link of one batch. PostgreSQL computes the same as it appends.
 pub fn link<'a>(
     previous: &Hash,
     first_position: i64,

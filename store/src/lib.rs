@@ -28,6 +28,7 @@ mod commit;
 mod error;
 mod event;
 mod excerpt;
+mod known;
 mod log;
 mod moment;
 mod open;

@@ -83,6 +83,11 @@ impl EventLog {
         self.head.subscribe()
     }
 
+    /// The newest position known here.
+    pub fn known_head(&self) -> i64 {
+        *self.head.borrow()
+    }
+
     /// How often rows beside the log may have changed through this handle: raised before such a commit is acknowledged.
     /// So whoever finds it as it was knows that no change that somebody here was told of has come since.
     pub fn row_changes(&self) -> u64 {

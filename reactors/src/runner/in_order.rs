@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use commands::CommandError;
-use projections::Fact;
 use tokio::sync::watch;
 
 use super::means::{Means, Pauses};
 use super::place::Place;
-use super::{PAGE, wait_for_news};
+use super::{PAGE, read, wait_for_news};
 
 /// A reactor that reacts to one event at a time.
 pub(super) struct InOrder {
@@ -42,29 +41,28 @@ impl InOrder {
     /// Returns once there are no more events, or on shutdown.
     async fn catch_up(&mut self) -> Result<(), CommandError> {
         self.place.find().await?;
-        loop {
-            let events = self.means.log.read_all(self.place.done, PAGE).await?;
-            if events.is_empty() {
-                return Ok(());
+        while self.place.done < self.means.log.known_head() {
+            let told = self.means.engine.recent().after(self.place.done, PAGE).await?;
+            if told.is_empty() {
+                break;
             }
-            for event in events {
+            for it in told {
                 if *self.stop.borrow() {
                     return Ok(());
                 }
-                if event.position <= self.place.done {
+                let fact = read(&it)?;
+                if fact.position <= self.place.done {
                     // Another node was here before.
                     continue;
                 }
-                // An event that cannot be read stops the reactor, on record: what follows from it must not be lost,
-                // and a newer muster on another node may well read it.
-                let fact = Fact::read(event).map_err(|poison| CommandError::Fault(poison.to_string()))?;
-                if self.means.reactor.cares_about(&fact) {
-                    self.means.react(&fact).await?;
+                if self.means.reactor.cares_about(fact) {
+                    self.means.react(fact).await?;
                     self.place.save(fact.position).await?;
                 }
                 self.place.done = self.place.done.max(fact.position);
             }
             self.place.pass(self.place.done).await?;
         }
+        Ok(())
     }
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::lanes::Lanes;
 use super::means::{Means, Pauses};
 use super::place::Place;
-use super::{PAGE, wait_for_news};
+use super::{PAGE, read, wait_for_news};
 use crate::LaneOf;
 
 /// Lanes that have a reaction under way at the same time.
@@ -81,21 +81,21 @@ impl SideBySide {
     async fn catch_up(&mut self) -> Result<(), CommandError> {
         self.place.find().await?;
         self.go_on().await?;
-        loop {
-            let events = self.means.log.read_all(self.read, PAGE).await?;
-            if events.is_empty() || *self.stop.borrow() {
-                return Ok(());
+        while self.read < self.means.log.known_head() && !*self.stop.borrow() {
+            let told = self.means.engine.recent().after(self.read, PAGE).await?;
+            if told.is_empty() {
+                break;
             }
-            for event in events {
-                // Like for those that react in order, one that cannot be read is not passed by.
-                let fact = Fact::read(event).map_err(|poison| CommandError::Fault(poison.to_string()))?;
-                if self.means.reactor.cares_about(&fact) {
-                    self.lanes.queue((self.lane_of)(&fact), fact.position);
+            for it in told {
+                let fact = read(&it)?;
+                if self.means.reactor.cares_about(fact) {
+                    self.lanes.queue((self.lane_of)(fact), fact.position);
                 }
                 self.read = fact.position;
             }
             self.go_on().await?;
         }
+        Ok(())
     }
 
     /// Begins what has its turn, and notes how far it has come.

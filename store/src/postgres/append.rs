@@ -6,9 +6,10 @@ use serde::Deserialize;
 use sqlx::postgres::PgRow;
 use sqlx::{Connection, PgConnection, Row};
 
-use super::columns::{CALL, Columns};
-use super::known::Known;
+use super::columns::{APPEND, CALL, Columns};
 use crate::batch::Prepared;
+use crate::chain;
+use crate::known::Known;
 use crate::sql::{PostgresDatabase, postgres_failed};
 use crate::writer::{Append, Appended};
 use crate::{Claim, Clock, CommitError, Receipt, Remembered, StoreError, StreamId};
@@ -64,7 +65,7 @@ enum Reason {
     Look,
 }
 
-/// The row that `append_batch` answers with.
+/// What the server says of a batch that it has written, or refused in parts.
 struct Answer {
     base: i64,
     recorded_at: i64,
@@ -74,7 +75,7 @@ struct Answer {
     reasons: Vec<Reason>,
 }
 
-/// What one call of `append_batch` gave.
+/// What one call gave.
 enum Called {
     Appended(Appended),
     /// Nothing is written: what was known of some stream is not sure.
@@ -114,16 +115,20 @@ impl PostgresAppender {
     }
 
     async fn call(&mut self, batch: &[&Prepared], look_for_all: bool) -> Result<Called, StoreError> {
-        let arguments = Columns::of(batch, &self.known, look_for_all)
-            .arguments(self.clock.fixed_micros())
-            .map_err(|e| StoreError::Failed(format!("a batch cannot be sent: {e}")))?;
+        let columns = Columns::of(batch, &self.known, look_for_all);
+        let (fixed_now, only_events) = (self.clock.fixed_micros(), columns.has_only_events());
+        let (sql, arguments) = match only_events {
+            true => (APPEND, columns.only_events(fixed_now)),
+            false => (CALL, columns.arguments(fixed_now)),
+        };
+        let arguments = arguments.map_err(|e| StoreError::Failed(format!("a batch cannot be sent: {e}")))?;
         let seat = self.seat as usize;
         let mut connection = match self.connections[seat].take() {
             Some(connection) => connection,
             None => self.database.connect().await?,
         };
         // Not put back when this fails: the next batch gets a connection that works.
-        let row = match sqlx::query_with(CALL, arguments).fetch_one(&mut connection).await {
+        let row = match sqlx::query_with(sql, arguments).fetch_optional(&mut connection).await {
             Err(error) if !look_for_all && breaks_a_sequence(&error) => {
                 self.connections[seat] = Some(connection);
                 return Ok(Called::LookForAll);
@@ -134,9 +139,14 @@ impl PostgresAppender {
             Ok(row) => row,
         };
         self.connections[seat] = Some(connection);
+        let Some(row) = row else {
+            self.known.forget();
+            return Ok(Called::LookForAll);
+        };
         // It has landed, whatever is wrong with the answer.
+        let answer = if only_events { Answer::of_append(&row, &self.known, batch) } else { Answer::of_call(&row) };
         let Answer { base, recorded_at, undisturbed, link, refused, reasons } =
-            Answer::read(&row).map_err(|e| outcome_unknown(&e))?;
+            answer.map_err(|e| outcome_unknown(&e))?;
         if !undisturbed {
             self.known.forget();
         }
@@ -188,7 +198,20 @@ impl Append for PostgresAppender {
 }
 
 impl Answer {
-    fn read(row: &PgRow) -> Result<Self, sqlx::Error> {
+    /// The row of [`APPEND`]: nothing is refused. What the link would be had nobody else written says whether they have.
+    fn of_append(row: &PgRow, known: &Known, batch: &[&Prepared]) -> Result<Self, sqlx::Error> {
+        let (base, recorded_at, link): (i64, i64, Vec<u8>) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        let leaves: Vec<_> = batch.iter().flat_map(|it| &it.leaves).collect();
+        let undisturbed = known
+            .link
+            .as_slice()
+            .try_into()
+            .is_ok_and(|known| chain::link(known, base + 1, recorded_at, leaves.into_iter()) == *link);
+        Ok(Self { base, recorded_at, undisturbed, link, refused: vec![], reasons: vec![] })
+    }
+
+    /// The row of [`CALL`].
+    fn of_call(row: &PgRow) -> Result<Self, sqlx::Error> {
         let reasons = serde_json::from_value(row.try_get(5)?).map_err(|e| sqlx::Error::Decode(e.into()))?;
         Ok(Self {
             base: row.try_get(0)?,

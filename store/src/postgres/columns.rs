@@ -1,4 +1,4 @@
-//! A batch as parallel arrays, the form in which `append_batch` takes it in one call.
+//! A batch as parallel arrays, the form in which the server takes it in one call.
 
 use serde_json::{Value, json};
 use sqlx::encode::IsNull;
@@ -7,8 +7,8 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo};
 use sqlx::{Arguments, Encode, Postgres, Type};
 
-use super::known::{Known, Sure};
 use crate::batch::Prepared;
+use crate::known::{Known, Sure};
 use crate::{Guard, RowChange, StreamId};
 
 /// The call; its parameters are bound in the order of [`Columns::arguments`].
@@ -16,6 +16,29 @@ pub(super) const CALL: &str = "select base_position, batch_recorded_at, undistur
     from append_batch(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
     $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
+
+/// A batch that has nothing but events, and nothing to look for, needs no call of a function: the head moves, and the
+/// batch and its events are written. No row comes back, and nothing is written, if others have written and commands rely
+/// on it that nobody has, or if keys have moved. The parameters are those of [`Columns::only_events`].
+pub(super) const APPEND: &str = "with moved as (
+        update head
+        set position = head.position + $1,
+            recorded_at = greatest(clock.now, head.recorded_at),
+            link = sha256('\\x01'::bytea || head.link || int8send(head.position + 1) || int8send($1)
+                || int8send(greatest(clock.now, head.recorded_at)) || $2)
+        from (select coalesce($3, (extract(epoch from clock_timestamp()) * 1000000)::bigint) as now) as clock
+        where (head.link = $4 or not $5) and ($6 is null or head.keys = $6)
+        returning head.position - $1 as base, head.recorded_at, head.link
+    ), batch as (
+        insert into batches
+        select base + 1, $1, recorded_at, $2, link from moved
+    ), written as (
+        insert into events
+        select base + generate_series(1, $1), unnest($7), unnest($8), unnest($9), unnest($10), unnest($11), unnest($12),
+            unnest($13), unnest($14), unnest($15), recorded_at
+        from moved
+    )
+    select base, recorded_at, link from moved";
 
 /// One field per array; within a group all arrays are as long.
 #[derive(Debug, Default)]
@@ -154,6 +177,35 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// Whether there is nothing but events, and no stream to look for.
+    pub(super) fn has_only_events(&self) -> bool {
+        let beside = [&self.streams.command, &self.claims.command, &self.keys.command, &self.rows.command];
+        beside.iter().all(|it| it.is_empty()) && !self.events.command.is_empty()
+    }
+
+    /// What [`APPEND`] takes.
+    pub(super) fn only_events(self, fixed_now: Option<i64>) -> Result<PgArguments, BoxDynError> {
+        let e = self.events;
+        let mut arguments = PgArguments::default();
+        arguments.add(e.command.len() as i64)?;
+        arguments.add(e.leaves)?;
+        arguments.add(fixed_now)?;
+        arguments.add(self.known_link)?;
+        arguments.add(self.relies_on_it)?;
+        arguments.add(self.known_keys)?;
+        arguments.add(e.aggregate_type)?;
+        arguments.add(e.aggregate_id)?;
+        arguments.add(e.sequence)?;
+        arguments.add(e.event_type)?;
+        arguments.add(e.event_version)?;
+        arguments.add(JsonTexts(e.payload))?;
+        arguments.add(JsonTexts(e.metadata))?;
+        arguments.add(e.event_id)?;
+        arguments.add(e.workspace_id)?;
+        Ok(arguments)
+    }
+
+    /// What [`CALL`] takes.
     pub(super) fn arguments(self, fixed_now: Option<i64>) -> Result<PgArguments, BoxDynError> {
         let Self { streams: s, claims: c, keys: k, rows: r, events: e, .. } = self;
         let mut arguments = PgArguments::default();

@@ -2,7 +2,6 @@
 
 mod append;
 mod columns;
-mod known;
 mod wake;
 mod writer;
 

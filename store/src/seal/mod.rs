@@ -86,6 +86,13 @@ impl std::fmt::Debug for TextKey {
     }
 }
 
+impl crate::StoredEvent {
+    /// Whether its text was sealed when it was written: it can be erased.
+    pub fn is_sealed(&self) -> bool {
+        sealed_under(&self.metadata).is_some()
+    }
+}
+
 /// The name of the key that an event is sealed under, if it is.
 fn sealed_under(metadata: &str) -> Option<Uuid> {
     let name = metadata.strip_prefix(MARK)?;

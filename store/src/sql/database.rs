@@ -48,6 +48,14 @@ impl Database {
         }
     }
 
+    /// Changes the one row that a key names, or none; for that no transaction has to be begun and ended.
+    pub async fn change(&self, query: Query) -> Result<Outcome, StoreError> {
+        match self {
+            Self::Sqlite(it) => it.transact(vec![Statement::Expect { query, rows: 1 }]).await,
+            Self::Postgres(it) => it.change(query).await,
+        }
+    }
+
     /// Microseconds since 1970 by the database's own clock, which all nodes on it share.
     pub async fn now_micros(&self) -> Result<i64, StoreError> {
         match self {

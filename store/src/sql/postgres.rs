@@ -78,9 +78,10 @@ impl PostgresDatabase {
         Ok(database)
     }
 
-    /// A connection beside the pool, on the runtime of the caller.
+    /// A connection beside the pool, on the runtime of the caller, for few statements that are run again and again:
+    /// planning one anew for its parameters would take longer than running it.
     pub(crate) async fn connect(&self) -> Result<PgConnection, StoreError> {
-        let options = self.pool.connect_options();
+        let options = (*self.pool.connect_options()).clone().options([("plan_cache_mode", "force_generic_plan")]);
         let connected = tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(&options)).await;
         connected.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(|e| failed(&self.place, &e))
     }
@@ -138,6 +139,13 @@ impl PostgresDatabase {
             Ok(Outcome::Done)
         };
         work.await.map_err(|e| failed(&self.place, &e))
+    }
+
+    pub(crate) async fn change(&self, query: Query) -> Result<Outcome, StoreError> {
+        let arguments = arguments(&query.params).map_err(|e| failed(&self.place, &e))?;
+        let done = sqlx::query_with(AssertSqlSafe(query.sql), arguments).execute(&self.pool).await;
+        let rows = done.map_err(|e| failed(&self.place, &e))?.rows_affected();
+        Ok(if rows == 1 { Outcome::Done } else { Outcome::Unexpected })
     }
 
     pub(crate) async fn now_micros(&self) -> Result<i64, StoreError> {

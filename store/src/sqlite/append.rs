@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::rows;
 use crate::batch::Prepared;
 use crate::chain::{self, Hash};
+use crate::known::Known;
 use crate::sql::sqlite_failed;
 use crate::writer::{Append, Appended};
 use crate::{
@@ -20,11 +21,13 @@ pub(super) struct SqliteAppender<'a> {
     pub(super) connection: &'a mut Connection,
     pub(super) clock: &'a Clock,
     pub(super) place: &'a str,
+    pub(super) known: &'a mut Known,
 }
 
 impl Append for SqliteAppender<'_> {
     async fn append(&mut self, batch: &[Prepared]) -> Result<Appended, StoreError> {
-        append_batch(self.connection, self.clock, batch).map_err(|error| {
+        append_batch(self.connection, self.clock, self.known, batch).map_err(|error| {
+            self.known.forget();
             end_if_unwritable(self.place, &error);
             sqlite_failed(self.place, &error)
         })
@@ -41,17 +44,27 @@ fn end_if_unwritable(place: &str, error: &rusqlite::Error) {
     }
 }
 
-fn append_batch(connection: &mut Connection, clock: &Clock, batch: &[Prepared]) -> rusqlite::Result<Appended> {
+fn append_batch(
+    connection: &mut Connection,
+    clock: &Clock,
+    known: &mut Known,
+    batch: &[Prepared],
+) -> rusqlite::Result<Appended> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let (before, last_recorded, previous, keys): (i64, i64, Hash, i64) = transaction
         .prepare_cached("select position, recorded_at, link, keys from head")?
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    if known.link != previous {
+        // Somebody else has written, e.g. an import.
+        known.forget();
+    }
     let recorded_at = clock.now_micros().max(last_recorded);
     let mut head = before;
+    let mut newest = previous;
     let mut leaves: Vec<Hash> = Vec::with_capacity(batch.len());
     let mut outcomes = Vec::with_capacity(batch.len());
     {
-        let mut streams = Streams::of(&transaction)?;
+        let mut streams = Streams::of(&transaction, known)?;
         for prepared in batch {
             let commit = &prepared.commit;
             if commit.known_keys.is_some_and(|known| known != keys) {
@@ -63,8 +76,9 @@ fn append_batch(connection: &mut Connection, clock: &Clock, batch: &[Prepared]) 
                 continue;
             }
             let first = head;
-            for append in &commit.appends {
-                streams.append(append, &mut head, recorded_at)?;
+            if let Some(conflict) = streams.append_all(commit, &mut head, recorded_at)? {
+                outcomes.push(Err(conflict));
+                continue;
             }
             write_beside(&transaction, commit, head)?;
             leaves.extend(&prepared.leaves);
@@ -73,30 +87,35 @@ fn append_batch(connection: &mut Connection, clock: &Clock, batch: &[Prepared]) 
         }
     }
     if head > before {
-        let link = chain::link(&previous, before + 1, recorded_at, leaves.iter());
+        newest = chain::link(&previous, before + 1, recorded_at, leaves.iter());
         transaction
             .prepare_cached(
                 "insert into batches (first_position, events, recorded_at, leaves, link) values (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![before + 1, head - before, recorded_at, leaves.as_flattened(), link])?;
+            .execute(params![before + 1, head - before, recorded_at, leaves.as_flattened(), newest])?;
         transaction.prepare_cached("update head set position = ?1, recorded_at = ?2, link = ?3")?.execute(params![
             head,
             recorded_at,
-            link
+            newest
         ])?;
     }
     transaction.commit()?;
+    known.link = newest.to_vec();
+    for (prepared, outcome) in batch.iter().zip(&outcomes) {
+        known.learn(prepared, outcome);
+    }
     Ok(Appended { outcomes, head })
 }
 
 /// What is done for every event of a batch, prepared once for all of them.
 struct Streams<'a> {
+    known: &'a Known,
     sequence: CachedStatement<'a>,
     insert: CachedStatement<'a>,
 }
 
 impl<'a> Streams<'a> {
-    fn of(log: &'a Transaction<'_>) -> rusqlite::Result<Self> {
+    fn of(log: &'a Transaction<'_>, known: &'a Known) -> rusqlite::Result<Self> {
         let sequence = log.prepare_cached(
             "select coalesce(max(sequence), 0) from events where aggregate_type = ?1 and aggregate_id = ?2",
         )?;
@@ -105,23 +124,51 @@ impl<'a> Streams<'a> {
                                  payload, metadata, event_id, workspace_id, recorded_at)
              values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?;
-        Ok(Self { sequence, insert })
+        Ok(Self { known, sequence, insert })
     }
 
     fn sequence_of(&mut self, stream: &StreamId) -> rusqlite::Result<i64> {
+        match self.known.stands(stream) {
+            Some(sequence) => Ok(sequence),
+            None => self.look_up(stream),
+        }
+    }
+
+    fn look_up(&mut self, stream: &StreamId) -> rusqlite::Result<i64> {
         self.sequence.query_row([&stream.aggregate_type, &stream.aggregate_id], |row| row.get(0))
     }
 
-    fn append(&mut self, append: &StreamAppend, head: &mut i64, recorded_at: i64) -> rusqlite::Result<()> {
-        for (sequence, event) in (append.expected + 1..).zip(&append.events) {
-            *head += 1;
+    /// Writes the events of a commit. A stream that it begins and that is there is found only now, and then nothing of
+    /// the commit is written.
+    fn append_all(
+        &mut self,
+        commit: &Commit,
+        head: &mut i64,
+        recorded_at: i64,
+    ) -> rusqlite::Result<Option<CommitError>> {
+        for append in &commit.appends {
+            match self.append(append, *head, recorded_at) {
+                Ok(()) => *head += append.events.len() as i64,
+                Err(error) if finds_out(commit).is_some() && breaks_a_sequence(&error) => {
+                    let (stream, expected) = (append.stream.clone(), append.expected);
+                    let actual = self.look_up(&stream)?;
+                    return Ok(Some(CommitError::Conflict { stream, expected, actual }));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    fn append(&mut self, append: &StreamAppend, head: i64, recorded_at: i64) -> rusqlite::Result<()> {
+        for (nth, event) in (1..).zip(&append.events) {
             let (mut id, mut workspace) = (Uuid::encode_buffer(), Uuid::encode_buffer());
             let workspace_id = event.workspace_id.map(|it| &*it.hyphenated().encode_lower(&mut workspace));
             self.insert.execute(params![
-                *head,
+                head + nth,
                 append.stream.aggregate_type,
                 append.stream.aggregate_id,
-                sequence,
+                append.expected + nth,
                 event.event_type,
                 event.event_version,
                 event.payload,
@@ -133,6 +180,24 @@ impl<'a> Streams<'a> {
         }
         Ok(())
     }
+}
+
+/// The stream that a commit only begins, with nothing else that could be refused after it or would have to be undone: it
+/// is not looked for, because its first insert finds out whether it is there.
+fn finds_out(commit: &Commit) -> Option<&StreamId> {
+    match commit.appends.as_slice() {
+        [only]
+            if only.expected == 0 && commit.takes.is_empty() && commit.guards.is_empty() && commit.rows.is_empty() =>
+        {
+            Some(&only.stream)
+        }
+        _ => None,
+    }
+}
+
+fn breaks_a_sequence(error: &rusqlite::Error) -> bool {
+    let rusqlite::Error::SqliteFailure(error, _) = error else { return false };
+    error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
 }
 
 /// The first reason not to take the commit, in the order that both stores keep.
@@ -153,6 +218,9 @@ fn refusal(
         Guard::Held { .. } | Guard::Empty { .. } => None,
     });
     for (stream, expected) in appended.chain(guarded) {
+        if streams.known.stands(stream).is_none() && finds_out(commit) == Some(stream) {
+            continue;
+        }
         let actual = streams.sequence_of(stream)?;
         if actual != expected {
             return Ok(Some(CommitError::Conflict { stream: stream.clone(), expected, actual }));

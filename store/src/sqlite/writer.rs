@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 use super::append::SqliteAppender;
 use crate::batch::Pending;
+use crate::known::Known;
 use crate::sql::SqliteDatabase;
 use crate::writer::{self, Backlog, Heads};
 use crate::{Clock, StoreError};
@@ -26,8 +27,9 @@ pub(crate) struct SqliteWriter {
     heads: Heads,
     sender: Sender<Pending>,
     waiting: Receiver<Pending>,
-    /// Only the thread that writes looks into it.
+    /// Only the thread that writes looks into them.
     backlog: Mutex<Backlog>,
+    known: Mutex<Known>,
     /// Whether that thread has been asked to write a batch and has not begun to look for one.
     asked: AtomicBool,
     /// Bytes of events since a checkpoint was last asked for.
@@ -37,8 +39,9 @@ pub(crate) struct SqliteWriter {
 impl SqliteWriter {
     pub(crate) fn new(database: SqliteDatabase, clock: Clock, heads: Heads) -> Arc<Self> {
         let (sender, waiting) = crossbeam_channel::unbounded();
-        let (backlog, asked, written) = (Mutex::default(), AtomicBool::new(false), AtomicUsize::new(0));
-        Arc::new(Self { database, clock, heads, sender, waiting, backlog, asked, written })
+        let (backlog, known) = (Mutex::default(), Mutex::default());
+        let (asked, written) = (AtomicBool::new(false), AtomicUsize::new(0));
+        Arc::new(Self { database, clock, heads, sender, waiting, backlog, known, asked, written })
     }
 
     /// Hands a commit over; its answer comes when it is durable or refused.
@@ -66,7 +69,9 @@ impl SqliteWriter {
             return;
         }
         let bytes = batch.bytes;
-        let mut log = SqliteAppender { connection, clock: &self.clock, place: self.database.place() };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (clock, place) = (&self.clock, self.database.place());
+        let mut log = SqliteAppender { connection, clock, place, known: &mut known };
         {
             let committed = pin!(writer::commit(&mut log, batch, &mut backlog, &self.heads));
             match committed.poll(&mut Context::from_waker(Waker::noop())) {

@@ -5,22 +5,38 @@ use std::collections::HashMap;
 use crate::batch::Prepared;
 use crate::{CommitError, Guard, Receipt, StreamId};
 
-/// Streams that are remembered before the oldest half of them is forgotten.
-const MOST: usize = 32_768;
+/// Streams that are remembered because they were written to.
+const MOST_WRITTEN: usize = 32_768;
+/// Streams that are remembered because a command came too late for them: others may, whatever is written meanwhile.
+const MOST_MISSED: usize = 8_192;
 
 /// What a node has learned of streams since it last heard of another writer.
-#[derive(Debug, Default)]
-pub(super) struct Known {
+#[derive(Debug)]
+pub(crate) struct Known {
     /// The link of the log's newest batch. As long as it is the newest, all that is known here is true.
-    pub(super) link: Vec<u8>,
+    pub(crate) link: Vec<u8>,
+    written: Memory,
+    missed: Memory,
+}
+
+/// Where some streams stand; half of them, those not put in lately, are forgotten when there are too many.
+#[derive(Debug)]
+struct Memory {
+    most: usize,
     recent: HashMap<StreamId, i64>,
     /// What was recent until that was full.
     older: HashMap<StreamId, i64>,
 }
 
+impl Default for Known {
+    fn default() -> Self {
+        Self { link: vec![], written: Memory::of(MOST_WRITTEN), missed: Memory::of(MOST_MISSED) }
+    }
+}
+
 /// How sure one is that a command's streams stand where it thinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sure {
+pub(crate) enum Sure {
     /// It only begins streams, and the insert finds out whether they are there.
     ByTheInsert,
     /// As long as nobody else has written.
@@ -31,7 +47,7 @@ pub(super) enum Sure {
 
 impl Known {
     /// What is known of the streams of a command.
-    pub(super) fn of(&self, command: &Prepared) -> Sure {
+    pub(crate) fn of(&self, command: &Prepared) -> Sure {
         let commit = &command.commit;
         let begins = |expected: i64| if expected == 0 { Sure::ByTheInsert } else { Sure::No };
         let appends = commit.appends.iter().map(|it| match self.stands(&it.stream) {
@@ -53,36 +69,57 @@ impl Known {
 
     /// The refusal of a command that comes too late for its first stream. A stream never goes back, so this is sure
     /// whoever has written since. One with a key may have landed before, and the log has to be asked.
-    pub(super) fn refusal(&self, command: &Prepared) -> Option<CommitError> {
+    pub(crate) fn refusal(&mut self, command: &Prepared) -> Option<CommitError> {
         let first = command.commit.appends.first().filter(|_| command.commit.remember.is_none())?;
         let actual = self.stands(&first.stream).filter(|it| first.expected < *it)?;
+        self.missed.put(&first.stream, actual);
         Some(CommitError::Conflict { stream: first.stream.clone(), expected: first.expected, actual })
     }
 
     /// Learns how a command ended, in the batch that is now the newest.
-    pub(super) fn learn(&mut self, command: &Prepared, outcome: &Result<Receipt, CommitError>) {
+    pub(crate) fn learn(&mut self, command: &Prepared, outcome: &Result<Receipt, CommitError>) {
         match outcome {
             Ok(_) => {
-                for it in &command.commit.appends {
-                    self.put(&it.stream, it.expected + it.events.len() as i64);
-                }
+                // What it relied on is where it stood before it wrote there itself.
                 for guard in &command.commit.guards {
                     if let Guard::At { stream, sequence } = guard {
-                        self.put(stream, *sequence);
+                        self.wrote(stream, *sequence);
                     }
                 }
+                for it in &command.commit.appends {
+                    self.wrote(&it.stream, it.expected + it.events.len() as i64);
+                }
             }
-            Err(CommitError::Conflict { stream, actual, .. }) => self.put(stream, *actual),
+            Err(CommitError::Conflict { stream, actual, .. }) => self.missed.put(stream, *actual),
             Err(_) => {}
         }
     }
 
     /// Somebody else has written, or may have.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    fn stands(&self, stream: &StreamId) -> Option<i64> {
+    /// Where a stream stands, if that is known.
+    pub(crate) fn stands(&self, stream: &StreamId) -> Option<i64> {
+        // Where both know it, both know the same.
+        self.written.get(stream).or_else(|| self.missed.get(stream))
+    }
+
+    fn wrote(&mut self, stream: &StreamId, sequence: i64) {
+        self.written.put(stream, sequence);
+        if self.missed.get(stream).is_some() {
+            self.missed.put(stream, sequence);
+        }
+    }
+}
+
+impl Memory {
+    fn of(most: usize) -> Self {
+        Self { most, recent: HashMap::new(), older: HashMap::new() }
+    }
+
+    fn get(&self, stream: &StreamId) -> Option<i64> {
         self.recent.get(stream).or_else(|| self.older.get(stream)).copied()
     }
 
@@ -91,7 +128,7 @@ impl Known {
             *known = sequence;
             return;
         }
-        if self.recent.len() >= MOST / 2 {
+        if self.recent.len() >= self.most / 2 {
             self.older = std::mem::take(&mut self.recent);
         }
         self.recent.insert(stream.clone(), sequence);
