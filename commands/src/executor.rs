@@ -1,5 +1,6 @@
 //! Runs decisions: from warm aggregates, again from fresh ones, at most once per key.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -70,7 +71,9 @@ impl Executor {
 
     /// Runs a command to its end.
     pub async fn run<D: Decision>(&self, context: &Context, decision: &D) -> Result<Done<D::Outcome>, CommandError> {
-        let ended = self.run_once(context, decision).await;
+        // In a box without a type, so that what waits for a command is not compiled as one with all that it waits for.
+        let running: Pin<Box<dyn Future<Output = _> + Send + '_>> = Box::pin(self.run_once(context, decision));
+        let ended = running.await;
         let outcome = match &ended {
             Ok(done) if done.replayed => "replayed",
             Ok(_) => "done",
