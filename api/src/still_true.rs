@@ -1,11 +1,10 @@
-//! Answers that are still true: kept until a read model that they were read from moves.
+//! Answers that are still true: kept until a row of a read model that they were read from may have changed.
 //!
-//! What a query shows is a function of its read models, and where a read model stands says everything about it, on the
-//! node that folds it. So an answer is given again while all of them stand where they stood before it was read. On a
-//! node that does not fold one of them nothing is kept, for there the database alone knows how far it is.
+//! What a query shows is a function of its read models, and the node that folds one knows whenever its rows may have
+//! changed. So an answer is given again while all of them stand where they stood before it was read. On a node that does
+//! not fold one of them nothing is kept, for there the database alone knows how far it is.
 //!
-//! [`KEPT`] is for the rare changes that move no read model on: a parked stream that is retried, a rebuild that takes
-//! over.
+//! [`KEPT`] is for the rare changes that come from elsewhere: a parked stream that is retried, a rebuild that takes over.
 
 use std::hash::Hash;
 use std::time::{Duration, Instant};
