@@ -24,14 +24,13 @@ use crate::{Key, Projection, lineage, registry, schema};
 const PAGE: i64 = 500;
 /// Rows of one table that one look compares.
 const ROWS: usize = 1000;
-/// How long it rests between two read models of one look.
-const BREATH: Duration = Duration::from_millis(20);
-
 /// How much an auditor does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     /// How long it rests between two looks.
     pub every: Duration,
+    /// How long it rests between two read models of one look.
+    pub breath: Duration,
     /// The most events of a workspace that a look may take.
     pub most_events: i64,
 }
@@ -127,7 +126,7 @@ impl Auditor {
                 // It is being replaced or stopped at poison, which others report: the next look will do.
                 Err(reason) => tracing::debug!(projection = projection.name(), %reason, "not audited"),
             }
-            tokio::time::sleep(BREATH).await;
+            tokio::time::sleep(self.pace.breath).await;
         }
         metrics::counter!("muster_projection_audited_workspaces_total").increment(1);
         Ok(())

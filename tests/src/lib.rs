@@ -3,7 +3,7 @@
 //! | module | what it gives |
 //! |---|---|
 //! | [`postgres`] | a private PostgreSQL cluster that goes away with the process |
-//! | [`stores`] | one test, run on SQLite and on PostgreSQL: [`both_stores!`] and [`stores::Bench`] |
+//! | [`stores`] | one test, run on SQLite and on PostgreSQL: [`both_stores!`], [`both_served_stores!`] and [`stores::Bench`] |
 //! | [`commits`] | short ways to write streams, events, claims and commits |
 //! | [`fleet`] | an owner who makes workspaces, projects and agents with real commands |
 //! | [`work`] | an agent at work: its tasks, pull requests, deployments and sessions |
@@ -31,6 +31,7 @@ pub mod pull_requests;
 pub mod server;
 pub mod standins;
 pub mod stores;
+mod templates;
 pub mod webhooks;
 pub mod work;
 

@@ -16,6 +16,8 @@ use crate::stores::Kind;
 
 /// Nothing that a test waits for may take longer.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+/// How long after one another somebody looks who waits: at first, and at most.
+const LOOKS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
 
 /// Makes a test of each rule on each store. A rule is an `async fn(Home)`; its name is a sentence.
 #[macro_export]
@@ -337,7 +339,8 @@ pub async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let start = Instant::now();
     while !holds().await {
         assert!(start.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        // Some looks are dear, so who has waited long looks less often.
+        tokio::time::sleep((start.elapsed() / 20).clamp(LOOKS.0, LOOKS.1)).await;
     }
 }
 

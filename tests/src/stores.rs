@@ -12,6 +12,7 @@ use store::{
 use tempfile::TempDir;
 
 use crate::postgres;
+use crate::templates::{self, Past};
 
 const MORE_THAN_ANY_TEST_WRITES: usize = 1_000_000;
 
@@ -28,18 +29,29 @@ pub enum Kind {
 #[macro_export]
 macro_rules! both_stores {
     ($($rule:ident),+ $(,)?) => {
+        $crate::both_stores! { @as open: $($rule),+ }
+    };
+    (@as $how:ident: $($rule:ident),+) => {
         mod sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $rule() {
-                super::$rule($crate::stores::Bench::open($crate::stores::Kind::Sqlite).await).await;
+                super::$rule($crate::stores::Bench::$how($crate::stores::Kind::Sqlite).await).await;
             })+
         }
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $rule() {
-                super::$rule($crate::stores::Bench::open($crate::stores::Kind::Postgres).await).await;
+                super::$rule($crate::stores::Bench::$how($crate::stores::Kind::Postgres).await).await;
             })+
         }
+    };
+}
+
+/// The same for rules that need a server: one has been here before, so that theirs need not make the tables.
+#[macro_export]
+macro_rules! both_served_stores {
+    ($($rule:ident),+ $(,)?) => {
+        $crate::both_stores! { @as open_after_a_server: $($rule),+ }
     };
 }
 
@@ -57,17 +69,30 @@ pub struct Bench {
 impl Bench {
     /// A fresh log, opened.
     pub async fn open(kind: Kind) -> Self {
-        let mut bench = Self::closed(kind).await;
-        bench.reopen().await;
-        bench
+        Self::opened(kind, Past::OpenedOnce).await
+    }
+
+    /// A fresh log, opened, with the empty tables of every read model, where there is something to gain by it.
+    pub async fn open_after_a_server(kind: Kind) -> Self {
+        Self::opened(kind, Past::ServedOnce).await
     }
 
     /// A place for a log that nobody has opened yet.
     pub async fn closed(kind: Kind) -> Self {
+        Self::at(kind, None).await
+    }
+
+    async fn opened(kind: Kind, past: Past) -> Self {
+        let mut bench = Self::at(kind, Some(past)).await;
+        bench.reopen().await;
+        bench
+    }
+
+    async fn at(kind: Kind, past: Option<Past>) -> Self {
         let folder = tempfile::Builder::new().prefix("muster-log-").tempdir().expect("a folder for the test");
         let location = match kind {
             Kind::Sqlite => Location::Sqlite(folder.path().to_path_buf()),
-            Kind::Postgres => Location::Postgres(postgres::shared().create_database().await.expect("a database")),
+            Kind::Postgres => Location::Postgres(templates::database(past).await.expect("a database")),
         };
         Self { kind, clock: Clock::fixed(noon()), location, stores: None, folder }
     }

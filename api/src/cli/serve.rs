@@ -33,6 +33,8 @@ const SWEEP: Duration = Duration::from_secs(600);
 const COUNT_VIEWS: Duration = Duration::from_secs(10);
 /// How long an agent may wait for a bench that starts it before people are told.
 const LONGEST_LAUNCH: Duration = Duration::from_secs(300);
+/// How long the auditor rests between two read models of one look.
+const AUDITOR_BREATH: Duration = Duration::from_millis(20);
 /// How long to wait for read models before saying how far they are.
 const CATCH_UP: Duration = Duration::from_secs(2);
 
@@ -169,7 +171,8 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
 
     let retelling = Retelling::start(again);
     let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
-    let pace = Pace { every: Duration::from_secs(args.audit_seconds.into()), most_events: args.audit_events };
+    let every = Duration::from_secs(args.audit_seconds.into());
+    let pace = Pace { every, breath: AUDITOR_BREATH, most_events: args.audit_events };
     let auditor = Auditor::new(Arc::clone(&stores.log), stores.views.clone(), ::projections::all(), pace);
     let auditing = (args.audit_seconds > 0).then(|| tokio::spawn(auditor.run()));
     let counting = tokio::spawn(Arc::clone(&app).keep_counting_wiki_views(COUNT_VIEWS));

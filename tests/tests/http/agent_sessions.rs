@@ -4,13 +4,13 @@ use chrono::Duration;
 use commands::session::StartSession;
 use commands::{Actor, Context};
 use domain::{AgentId, ProjectId, SessionId};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores! {
+both_served_stores! {
     a_session_starts_logs_and_stops,
     a_session_is_shown_with_its_events_its_agent_and_its_project,
     an_agent_has_one_session_at_a_time,

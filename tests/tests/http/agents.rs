@@ -1,12 +1,12 @@
 //! Agents over HTTP: their lives, and the keys that let them in.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     an_agent_is_what_its_owner_made_it,
     a_code_belongs_to_one_agent_of_a_workspace,
     a_level_fits_its_project,

@@ -4,14 +4,14 @@ mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
 use run::Run;
 
-both_stores!(every_query_says_of_then_what_it_said_then, every_query_route_can_be_asked_of_the_past);
+both_served_stores!(every_query_says_of_then_what_it_said_then, every_query_route_can_be_asked_of_the_past);
 
 /// Every query route, by hand, with what is asked of it: names in braces are ids of the run.
 #[rustfmt::skip]

@@ -1,12 +1,12 @@
 //! Moments that cannot be asked of, and who may ask of the past at all.
 
 use api::HttpSettings;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Server, settings};
 use muster_tests::stores::Bench;
 use serde_json::json;
 
-both_stores!(
+both_served_stores!(
     a_moment_that_is_none_of_the_logs_is_refused,
     only_queries_can_be_asked_of_the_past,
     what_was_not_there_then_is_not_found_and_what_is_not_yours_stays_so,

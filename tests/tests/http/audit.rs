@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use api::HttpSettings;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server, settings};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     a_history_says_what_each_event_changed_and_who_did_it,
     a_history_is_paged_oldest_first,
     what_was_deleted_still_shows_what_it_was,

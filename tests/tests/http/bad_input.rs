@@ -1,13 +1,13 @@
 //! What bad input gets: the right status, every bad field by name, and nothing written.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Answer, Client, Server};
 use muster_tests::stores::Bench;
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     every_bad_field_of_a_command_is_named,
     every_bad_parameter_of_a_query_is_named,
     what_is_not_json_is_refused,

@@ -1,13 +1,13 @@
 //! What all routes have in common: errors, positions, headers.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::Server;
 use muster_tests::stores::Bench;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     an_unknown_route_is_not_found,
     a_wrong_method_is_told_the_right_one,
     a_query_waits_for_the_position_it_is_given,

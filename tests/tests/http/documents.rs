@@ -1,11 +1,11 @@
 //! What the server says of itself: OpenAPI, the page that shows it, health and metrics.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::Server;
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-both_stores!(
+both_served_stores!(
     every_route_is_documented,
     every_route_documents_its_errors_and_who_may_call_it,
     requests_are_documented_as_they_are_checked,

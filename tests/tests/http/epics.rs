@@ -9,14 +9,14 @@ use domain::errand::WorkResult;
 use domain::post::{Evidence, Profiles};
 use domain::task::TaskState;
 use domain::{AgentId, EpicId, TaskId};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use reactors::bench::BenchSettings;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     an_epic_is_written_changed_and_listed,
     an_epic_shows_its_tasks_and_its_review_queue,
     tasks_are_listed_by_their_epic,

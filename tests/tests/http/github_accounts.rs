@@ -1,6 +1,6 @@
 //! Whose account a person from GitHub gets.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::github::Person;
 use muster_tests::server::{PASSWORD, email};
 use muster_tests::stores::Bench;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::github_sign_in::{octo, on_the_way_back, signed_in, through, with_github};
 
-both_stores!(
+both_served_stores!(
     a_verified_address_gets_the_account_that_has_it,
     a_recycled_address_does_not_open_another_persons_account,
     two_callbacks_at_once_open_one_account,

@@ -1,12 +1,12 @@
 //! What follows from what GitHub tells: tasks, pull requests, who did it.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use muster_tests::webhooks::{REPOSITORY, listening, payload};
 use serde_json::{Value, json};
 
-both_stores!(
+both_served_stores!(
     every_kind_of_event_leaves_its_facts,
     an_issue_becomes_a_task_that_a_merged_pull_request_completes,
     a_rejected_pull_request_completes_nothing,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use domain::pull_request::{KnownPullRequest, PullRequest, Standing};
 use domain::{ProjectId, PullRequestId};
 use futures_util::future::join_all;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::Server;
 use muster_tests::stores::Bench;
 use muster_tests::webhooks::{Payload, REPOSITORY, listening, payload};
@@ -14,7 +14,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::json;
 use store::StreamId;
 
-both_stores!(
+both_served_stores!(
     a_delivery_that_comes_again_is_answered_as_before,
     a_delivery_is_remembered_for_a_month,
     an_id_that_comes_with_another_body_changes_nothing,

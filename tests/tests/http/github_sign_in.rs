@@ -7,7 +7,7 @@ use api::{App, HttpSettings, Parts};
 use chrono::Duration;
 use commands::user::SetSuspended;
 use commands::{Actor, Context, Executor};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::github::{Broken, CLIENT_SECRET, Person, StandIn, TOKEN};
 use muster_tests::server::{Answer, Client, PASSWORD, Server, email, settings};
 use muster_tests::stores::{Bench, Kind};
@@ -15,7 +15,7 @@ use projections::Engine;
 use reactors::Runner;
 use serde_json::{Value, json};
 
-both_stores!(
+both_served_stores!(
     somebody_new_gets_an_account,
     a_person_is_known_by_their_github_number_whatever_else_changes,
     an_address_that_is_not_verified_opens_nothing,

@@ -6,14 +6,14 @@ use commands::tool_call::CallTool;
 use domain::errand::WorkResult;
 use domain::post::Profiles;
 use domain::{AgentId, ErrandId, TaskId, ToolCallId};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::epics::Place;
 
-both_stores!(
+both_served_stores!(
     an_agent_whose_launch_failed_is_launched_again,
     a_repeated_request_orders_one_launch,
     who_started_itself_and_was_heard_of_is_not_started_beside_itself,

@@ -1,12 +1,12 @@
 //! Rate limits over HTTP.
 
 use api::Limits;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Server, settings};
 use muster_tests::stores::Bench;
 use serde_json::json;
 
-both_stores!(
+both_served_stores!(
     each_principal_has_a_quota_of_its_own,
     wrong_credentials_count_against_the_address,
     without_limits_nothing_is_counted,

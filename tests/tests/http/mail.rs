@@ -6,14 +6,14 @@ use commands::mail::{SendMail, To};
 use commands::tool_call::{CallTool, FailTool};
 use commands::{Actor, Context};
 use domain::{AgentId, Party, WorkspaceId};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::fleet::new;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     people_write_to_an_agent_and_the_agent_has_it,
     an_agent_writes_to_people_who_read_and_answer,
     an_inbox_comes_in_pages_and_counts_what_is_unread,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-both_stores!(everybody_gets_in_where_the_table_says_and_nowhere_else, every_route_has_its_row);
+both_served_stores!(everybody_gets_in_where_the_table_says_and_nowhere_else, every_route_has_its_row);
 
 /// Let in: whatever the answer is, it is about what was asked and not about who asked.
 const IN: &str = "in";

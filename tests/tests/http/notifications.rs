@@ -5,13 +5,13 @@ use std::time::Duration;
 use commands::tool_call::{CallTool, FailTool};
 use commands::{Actor, Context};
 use domain::AgentId;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::fleet::new;
 use muster_tests::server::Server;
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-both_stores!(
+both_served_stores!(
     settings_are_what_the_node_has_until_a_person_says_otherwise,
     what_is_not_given_stays_and_null_takes_away,
     settings_that_make_no_sense_are_refused,

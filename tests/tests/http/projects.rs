@@ -1,12 +1,12 @@
 //! Projects over HTTP.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::Server;
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     a_project_is_what_its_owner_made_it,
     a_slug_belongs_to_one_project_of_a_workspace,
     a_repository_belongs_to_one_project,

@@ -1,12 +1,12 @@
 //! What agents tell one another: `event.publish`, field by field.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores! {
+both_served_stores! {
     every_type_is_published_and_shown_as_it_was_said,
     every_bad_field_of_a_content_is_named,
     mentions_are_agents_of_the_workspace,

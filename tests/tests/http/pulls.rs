@@ -1,11 +1,11 @@
 //! Pulled updates: what is new for an agent that starts a session.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-both_stores! {
+both_served_stores! {
     an_agent_pulls_what_it_has_to_do_in_the_order_to_do_it,
     an_agent_pulls_what_mentions_it_once_and_oldest_first,
     what_does_not_fit_comes_with_the_next_pull,

@@ -1,13 +1,13 @@
 //! Idempotency keys: a repeat is answered and not run.
 
 use chrono::Duration;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::Server;
 use muster_tests::stores::Bench;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-both_stores!(
+both_served_stores!(
     a_repeat_gets_the_first_answer,
     a_repeat_is_answered_as_of_then,
     a_key_is_for_one_request,

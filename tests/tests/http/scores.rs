@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use domain::{AgentId, ProjectId, ReviewDecision, UserId, WorkspaceId};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use muster_tests::work::Work;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     the_newest_kpis_come_with_their_agent_and_the_ten_last,
     an_agent_without_kpis_has_none_to_show,
     an_owner_has_kpis_calculated_anew,

@@ -3,12 +3,12 @@
 use chrono::Duration;
 use commands::user::SetSuspended;
 use commands::{Actor, Context};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{PASSWORD, Server, email, sign_up};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-both_stores!(
+both_served_stores!(
     a_person_who_signs_up_is_signed_in,
     the_cookie_is_out_of_reach_of_scripts_and_other_sites,
     an_address_has_one_account_however_it_is_typed,

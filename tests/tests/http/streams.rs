@@ -1,12 +1,12 @@
 //! The timeline as it grows: nothing lost, nothing twice, and an end when there must be one.
 
 use chrono::Duration;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::Server;
 use muster_tests::stores::Bench;
 use serde_json::json;
 
-both_stores!(
+both_served_stores!(
     a_listener_hears_what_happens_from_now_on,
     a_listener_that_comes_back_misses_nothing,
     a_listener_hears_only_what_it_asked_for,

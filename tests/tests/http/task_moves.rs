@@ -1,14 +1,14 @@
 //! Moves of tasks over HTTP: which status may follow which, and who may say so.
 
 use domain::task::TaskStatus;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Answer, Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use store::StreamId;
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     an_owner_makes_every_legal_move_and_no_other,
     an_agent_makes_every_legal_move_and_no_other,
     a_task_goes_with_its_agent_from_start_to_end,

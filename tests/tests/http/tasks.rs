@@ -1,13 +1,13 @@
 //! Tasks over HTTP: what owners make of them, and who gets them.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use store::StreamId;
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     a_task_is_what_its_owner_made_it,
     a_bare_task_has_no_issue_and_comes_in_its_turn,
     an_issue_is_linked_to_one_task_of_a_project,

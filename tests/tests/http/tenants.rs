@@ -1,11 +1,11 @@
 //! Who sees and does what, as a table written by hand: the design's section 6 for these routes.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Answer, Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-both_stores!(
+both_served_stores!(
     another_tenants_things_are_out_of_reach,
     a_project_agent_sees_its_project_alone,
     nobody_does_nothing,

@@ -1,12 +1,12 @@
 //! The timeline over HTTP: pages, filters and single entries.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     every_change_shows_newest_first,
     the_timeline_is_filtered,
     pages_do_not_shift_when_read_by_position,

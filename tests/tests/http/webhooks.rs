@@ -1,7 +1,7 @@
 //! The door for GitHub's webhooks: signatures, sizes, limits.
 
 use api::{HttpSettings, Limits};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Answer, Client, Server};
 use muster_tests::stores::Bench;
 use muster_tests::webhooks::{
@@ -10,7 +10,7 @@ use muster_tests::webhooks::{
 use reqwest::Method;
 use serde_json::json;
 
-both_stores!(
+both_served_stores!(
     both_routes_take_what_is_signed,
     the_signature_is_over_the_bytes_as_they_came,
     what_is_not_signed_leaves_nothing,

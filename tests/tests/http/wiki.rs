@@ -1,12 +1,12 @@
 //! The wiki over HTTP: agents and the owner propose, the owner decides, and everybody reads within their reach.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::{Answer, Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     an_entry_waits_for_approval_and_is_then_listed,
     an_entry_is_shown_with_its_people_and_versions,
     the_owner_and_organization_agents_propose,

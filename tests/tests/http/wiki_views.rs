@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::muster::{bounded, wait_until};
 use muster_tests::server::{Client, Server};
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-both_stores!(
+both_served_stores!(
     a_view_counts_at_once_and_the_log_hears_of_it_later,
     many_views_become_one_event_per_entry_and_round,
     a_round_without_views_says_nothing,

@@ -1,14 +1,14 @@
 //! Workspaces over HTTP.
 
 use chrono::Duration;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::server::Server;
 use muster_tests::stores::Bench;
 use reqwest::Method;
 use serde_json::json;
 use uuid::Uuid;
 
-both_stores!(
+both_served_stores!(
     a_workspace_is_what_its_owner_made_it,
     a_slug_belongs_to_one_workspace,
     a_bad_slug_has_a_code_of_its_own,

@@ -4,14 +4,14 @@ use axum::http::StatusCode;
 use commands::notification::PreferenceChanges;
 use domain::notification::Channel;
 use domain::notification_settings::{Allowed, Sounds};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::stores::Bench;
 use reactors::Telling;
 
 use crate::desk::{Desk, news, prefer, react, trouble};
 use crate::floor::Floor;
 
-both_stores! {
+both_served_stores! {
     what_the_operator_does_not_allow_is_not_done_and_on_record_as_that,
     the_operators_own_sound_may_be_played_and_no_other,
 }

@@ -7,7 +7,7 @@ use domain::NotificationId;
 use domain::notification::{Channel, NotificationError, Outcome};
 use domain::notification_settings::Preferences;
 use futures_util::future::join_all;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::stores::{Bench, noon};
 use reactors::Telling;
 use reactors::tell_again::TellAgain;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, news, prefer, react};
 use crate::floor::{Floor, refused};
 
-both_stores! {
+both_served_stores! {
     what_a_dead_node_took_is_told_by_another_when_its_time_is_over,
     a_node_that_comes_back_tells_what_it_took_when_its_time_is_over,
     of_many_nodes_that_look_one_tells,

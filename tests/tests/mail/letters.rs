@@ -8,14 +8,14 @@ use domain::mail::MailError;
 use domain::post::PostError;
 use domain::workspace::WorkspaceError;
 use futures_util::future::join_all;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::fleet::Fleet;
 use muster_tests::stores::{Bench, noon};
 use projections::mail;
 
 use crate::floor::{Floor, refused};
 
-both_stores! {
+both_served_stores! {
     mail_to_a_failed_agent_reaches_its_successor,
     a_successor_has_and_answers_its_predecessors_mail,
     mail_to_an_empty_seat_waits_for_whoever_comes,

@@ -10,7 +10,7 @@ use domain::notification::{Channel, WithheldReason};
 use domain::notification_settings::{Addresses, ClockTime, Manner, Preferences, QuietHours};
 use domain::post::{DeclareDead, Evidence, Post, PostCommand};
 use domain::user::{SignUp, User, UserCommand, UserError};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::fleet::new;
 use muster_tests::stores::{Bench, noon};
 use reactors::Telling;
@@ -20,7 +20,7 @@ use workbench::alert::Alerts;
 use crate::desk::{Desk, news, prefer, react, trouble};
 use crate::floor::{Floor, refused};
 
-both_stores! {
+both_served_stores! {
     the_owner_is_told_by_every_channel_that_is_on,
     what_does_not_get_through_is_on_record,
     in_quiet_hours_nobody_is_told_but_the_news_is_there,

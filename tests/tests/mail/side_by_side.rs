@@ -11,7 +11,7 @@ use chrono::TimeDelta;
 use commands::notification::{ChangeSettings, News, PreferenceChanges, RaiseNotification, TakeNotification};
 use domain::notification_settings::{Manner, Preferences};
 use domain::{NotificationId, WorkspaceId};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::fleet::Fleet;
 use muster_tests::stores::{Bench, noon};
 use projections::notifications;
@@ -25,7 +25,7 @@ use workbench::alert::Reach;
 use crate::desk::Nodes;
 use crate::floor::{Floor, PATIENCE};
 
-both_stores! {
+both_served_stores! {
     an_address_that_does_not_answer_holds_up_nobody_else,
     a_node_that_comes_later_tells_nothing_that_is_told_or_being_told,
     whoever_is_told_much_again_takes_turns_with_the_others,

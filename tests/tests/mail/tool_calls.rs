@@ -10,7 +10,7 @@ use commands::tool_call::{CallTool, FailTool, SucceedTool};
 use domain::post::PostError;
 use domain::tool_call::ToolCallError;
 use domain::{AgentId, ToolCallId};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::fleet::new;
 use muster_tests::stores::{Bench, noon};
 use projections::decisions::{self, DecisionView, Filter};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::floor::{Floor, refused};
 
-both_stores! {
+both_served_stores! {
     a_call_is_on_record_before_and_after,
     no_secret_reaches_the_log,
     the_failure_of_a_critical_tool_is_told_to_the_supervisor,

@@ -1,7 +1,7 @@
 //! Who gets in at `/mcp`, with what, and what everybody else is told.
 
 use api::{HttpSettings, Limits, McpSettings};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::mcp;
 use muster_tests::server::{Client, Server, settings};
 use muster_tests::stores::Bench;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::floor::Floor;
 
-both_stores!(
+both_served_stores!(
     only_agents_with_their_key_get_in,
     pages_of_other_sites_are_refused_before_anything_else,
     a_body_is_json_of_the_protocol_and_not_too_large,

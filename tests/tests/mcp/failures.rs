@@ -8,7 +8,7 @@ use commands::factory::{DeclareDead, FinishErrand};
 use domain::AgentId;
 use domain::errand::WorkResult;
 use domain::post::{Evidence, Profiles};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::mcp::{self, call};
 use muster_tests::muster::bounded;
 use muster_tests::stores::Bench;
@@ -17,7 +17,7 @@ use store::StoredEvent;
 
 use crate::floor::{Floor, Pretender, Shown, failure, output, quick, run, success_of, uuid};
 
-both_stores!(
+both_served_stores!(
     every_bad_field_is_named_and_nobody_is_bothered,
     what_passes_by_itself_is_tried_again_and_done,
     what_does_not_pass_is_told_after_three_more_tries,

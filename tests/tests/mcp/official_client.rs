@@ -1,6 +1,6 @@
 //! The server seen through the official Python client: each kind of agent, by the newest protocol and by the handshake.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::mcp::{McpClient, Speech};
 use muster_tests::server::Client;
 use muster_tests::stores::Bench;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::floor::{Floor, Pretender};
 use crate::tools::tools_of;
 
-both_stores!(
+both_served_stores!(
     each_kind_of_agent_is_shown_its_tools_however_it_speaks,
     an_epic_goes_from_its_first_task_to_the_human_through_the_client,
     the_client_gets_failures_as_answers_and_unknown_tools_as_errors,

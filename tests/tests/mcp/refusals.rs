@@ -3,7 +3,7 @@
 use commands::factory::DeclareDead;
 use domain::AgentId;
 use domain::post::{Evidence, Profiles};
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::mcp::call;
 use muster_tests::server::Client;
 use muster_tests::stores::Bench;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::floor::{Floor, Pretender, failure, output, uuid};
 
-both_stores!(
+both_served_stores!(
     what_a_task_does_not_allow_is_refused_by_its_code,
     reviews_are_one_at_a_time_and_of_what_was_reviewed,
     an_epic_is_not_submitted_before_its_time,

@@ -1,6 +1,6 @@
 //! Over HTTP an agent of the factory sees what its tools show, by the same table; any other agent goes by its project.
 
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::mcp::call;
 use muster_tests::server::Client;
 use muster_tests::stores::Bench;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::floor::{Floor, output};
 
-both_stores!(
+both_served_stores!(
     an_agent_of_the_factory_gets_in_where_its_tools_do_and_nowhere_else,
     an_agent_of_the_factory_is_shown_its_own_and_no_more,
 );

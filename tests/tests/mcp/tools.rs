@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::errand::WorkResult;
-use muster_tests::both_stores;
+use muster_tests::both_served_stores;
 use muster_tests::mcp::{call, list};
 use muster_tests::server::Client;
 use muster_tests::stores::Bench;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::floor::{Floor, Pretender, Shown, failure, output, success_of};
 
-both_stores!(
+both_served_stores!(
     each_kind_is_shown_the_tools_that_it_may_use_and_is_refused_all_others,
     routes_that_show_what_tools_show_go_by_the_same_table,
     mail_goes_to_agents_and_to_the_human_and_is_answered,

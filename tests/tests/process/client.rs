@@ -167,7 +167,7 @@ impl Answer {
 }
 
 fn new_http() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().cookie_store(true).build().unwrap()
+    muster_tests::http_client().cookie_store(true).build().unwrap()
 }
 
 fn new_email() -> String {

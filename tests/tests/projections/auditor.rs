@@ -87,7 +87,7 @@ async fn a_workspace_that_is_too_long_is_left_to_verify(bench: Bench) {
 }
 
 fn auditor(fleet: &Fleet, most_events: i64) -> Auditor {
-    let pace = Pace { every: Duration::from_secs(3600), most_events };
+    let pace = Pace { every: Duration::from_secs(3600), breath: Duration::ZERO, most_events };
     Auditor::new(fleet.log(), fleet.views().clone(), projections::all(), pace)
 }
 

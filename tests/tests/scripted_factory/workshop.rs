@@ -97,12 +97,13 @@ impl Workshop {
     /// Everything that is to be done outside is done, and no more comes of it.
     pub(crate) async fn perform(&self) {
         let performer = Performer::start(self.shop());
-        wait_until("every errand is over", async || self.count("ErrandOrdered").await == self.ended().await).await;
+        wait_until("every errand is over", async || {
+            let events = self.place.everything().await;
+            let count = |types: &[&str]| events.iter().filter(|it| types.contains(&&*it.event_type)).count();
+            count(&["ErrandOrdered"]) == count(&["ErrandDone", "ErrandFailed", "ErrandCancelled"])
+        })
+        .await;
         performer.shutdown().await;
-    }
-
-    async fn ended(&self) -> usize {
-        self.count("ErrandDone").await + self.count("ErrandFailed").await + self.count("ErrandCancelled").await
     }
 
     /// What the bench works with.
