@@ -51,7 +51,7 @@ pub(crate) struct Warning {
 impl Warning {
     /// The bench that the command counts on is not on this node: it may be on another, or nowhere.
     pub(crate) fn of_bench(bench: &Slug, is_here: bool) -> Vec<Self> {
-        let message = format!("this node has no bench {bench}; nothing is built until a node that has it is up");
+        let message = format!("this node has no bench {bench}; nothing is done there until a node that has it is up");
         if is_here { vec![] } else { vec![Self { code: "BENCH_NOT_HERE", message: message.into() }] }
     }
 

@@ -1,6 +1,7 @@
 //! Errors as clients see them: one body, one place where refusals become statuses and codes, and nothing leaked.
 
 mod factory;
+mod talk;
 
 use aide::OperationOutput;
 use axum::Json;
@@ -9,16 +10,11 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use commands::{CommandError, Refusal};
 use domain::agent::AgentError;
-use domain::decision::DecisionError;
-use domain::mail::MailError;
-use domain::notification::NotificationError;
-use domain::notification_settings::NotificationSettingsError;
 use domain::project::ProjectError;
 use domain::pull_request::PullRequestError;
 use domain::scorecard::ScorecardError;
 use domain::session::SessionError;
 use domain::task::TaskError;
-use domain::tool_call::ToolCallError;
 use domain::user::UserError;
 use domain::wiki::WikiError;
 use domain::workspace::WorkspaceError;
@@ -297,64 +293,6 @@ impl From<TaskError> for ApiError {
             TaskError::OtherPullRequest(_) => Code::TaskPullRequestMismatch,
         };
         Self::new(code, refusal.to_string())
-    }
-}
-
-impl From<MailError> for ApiError {
-    fn from(refusal: MailError) -> Self {
-        let code = match refusal {
-            MailError::NotFound => Code::MailNotFound,
-            MailError::AlreadyExists => Code::ConcurrencyConflict,
-            MailError::AccessDenied => Code::MailAccessDenied,
-            MailError::NotAddressee => Code::MailNotAddressee,
-            MailError::Empty => Code::MailEmpty,
-            MailError::NoReply => Code::MailNoReply,
-        };
-        Self::new(code, refusal.to_string())
-    }
-}
-
-impl From<ToolCallError> for ApiError {
-    fn from(refusal: ToolCallError) -> Self {
-        match refusal {
-            ToolCallError::AlreadyCalled | ToolCallError::AlreadyEnded => {
-                Self::new(Code::ConcurrencyConflict, refusal.to_string())
-            }
-            // Muster ends only what it began.
-            ToolCallError::NotFound => Self::fault(refusal),
-        }
-    }
-}
-
-impl From<DecisionError> for ApiError {
-    fn from(refusal: DecisionError) -> Self {
-        match refusal {
-            DecisionError::AlreadyLogged => Self::new(Code::ConcurrencyConflict, refusal.to_string()),
-            DecisionError::Untitled => Self::validation(vec![BadField::new("title", refusal.to_string())]),
-        }
-    }
-}
-
-impl From<NotificationError> for ApiError {
-    fn from(refusal: NotificationError) -> Self {
-        match refusal {
-            NotificationError::AlreadyRaised | NotificationError::TakenBy(_) => {
-                Self::new(Code::ConcurrencyConflict, refusal.to_string())
-            }
-            // No request names a notification; what reactors name is there.
-            NotificationError::NotFound => Self::fault(refusal),
-        }
-    }
-}
-
-impl From<NotificationSettingsError> for ApiError {
-    fn from(refusal: NotificationSettingsError) -> Self {
-        let field = match refusal {
-            NotificationSettingsError::WebhookMissing => "webhookUrl",
-            NotificationSettingsError::SoundMissing => "soundFile",
-            NotificationSettingsError::OffsetOutOfRange => "utcOffsetMinutes",
-        };
-        Self::validation(vec![BadField::new(field, refusal.to_string())])
     }
 }
 

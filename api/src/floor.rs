@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::App;
-use crate::answer::{Answer, Seen, Shown};
+use crate::answer::{Answer, Seen, Shown, Warning};
 use crate::auth::{Caller, Owner, Principal};
 use crate::code::Code;
 use crate::error::ApiError;
@@ -168,6 +168,9 @@ struct LaunchOrdered {
     agent_id: Uuid,
     /// The errand that its bench does.
     errand_id: Uuid,
+    /// Only when there is something to warn of: `BENCH_NOT_HERE`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
 }
 
 same_words!(AgentKind = post::AgentKind { Orchestrator, Supervisor, Worker });
@@ -242,20 +245,21 @@ async fn launch(
     Ask { by, input, context }: Ask<Owner, LaunchAgent>,
 ) -> Result<Answer<LaunchOrdered>, ApiError> {
     let agent_id = AgentId(input.id);
-    let heard_of = app.was_heard_of(agent_id).await?;
+    let known = app.on_the_floor(agent_id).await?;
+    let heard_of = known.as_ref().is_some_and(|it| it.heard_of);
     let done = app.run(&context, &command::LaunchAgent { by: by.user_id, agent_id, heard_of }).await?;
-    let ordered = LaunchOrdered { agent_id: agent_id.0, errand_id: done.outcome.0 };
-    Ok(Answer::of(&done, Some(ordered)))
+    let warnings = known.map_or_else(Vec::new, |it| Warning::of_bench(&it.bench, app.bench_of(&it).is_some()));
+    Ok(Answer::of(&done, Some(LaunchOrdered { agent_id: agent_id.0, errand_id: done.outcome.0, warnings })))
 }
 
 impl App {
-    /// Whether an agent of the factory has said anything itself, by all that is on record.
-    async fn was_heard_of(&self, agent: AgentId) -> Result<bool, ApiError> {
+    /// An agent of the factory by all that is on record; none for agents that are not of the factory.
+    async fn on_the_floor(&self, agent: AgentId) -> Result<Option<FloorView>, ApiError> {
         let position = self.log.head().await?.position;
         if !self.engine.wait_for(&[floor::NAME], position, self.settings.patience).await {
             return Err(ApiError::unavailable("the floor is not shown up to now yet"));
         }
-        Ok(floor::find(&self.views, agent).await?.is_some_and(|it| it.heard_of))
+        Ok(floor::find(&self.views, agent).await?)
     }
 
     /// Whether an agent is at its post, and rests or was heard of as lately as its bench wants; as the document wants

@@ -44,6 +44,8 @@ struct Upcaster {
 const UPCASTERS: &[Upcaster] = &[
     Upcaster { event_type: "NotificationTaken", from: "1", to: "2", upcast: taken_for_a_time },
     Upcaster { event_type: "NotificationSettingsChanged", from: "1", to: "2", upcast: without_addresses },
+    Upcaster { event_type: "TaskRebased", from: "1", to: "2", upcast: where_it_was },
+    Upcaster { event_type: "ErrandDone", from: "1", to: "2", upcast: rebased_where_it_was },
 ];
 
 /// Whoever took a notification had it for good. What it has not told since is for the next.
@@ -64,6 +66,20 @@ fn without_addresses(mut fields: Value) -> Value {
     }
     if fields["addresses_changed"].is_null() {
         fields["addresses_changed"] = Value::Array(vec![]);
+    }
+    fields
+}
+
+/// Nobody noted where the pull request of a rebased task was: it is taken to be where it was before.
+fn where_it_was(mut fields: Value) -> Value {
+    fields["pr_url"] = Value::Null;
+    fields
+}
+
+/// The same of the errand; what else it may come to has not changed.
+fn rebased_where_it_was(mut fields: Value) -> Value {
+    if fields["result"]["kind"] == "rebased" {
+        fields["result"] = where_it_was(fields["result"].take());
     }
     fields
 }

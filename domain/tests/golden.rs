@@ -10,7 +10,7 @@ use cqrs_es::{Aggregate, DomainEvent};
 use domain::agent::Agent;
 use domain::decision::DecisionEntry;
 use domain::epic::{Epic, EpicEvent};
-use domain::errand::Errand;
+use domain::errand::{Errand, ErrandEvent};
 use domain::mail::Mail;
 use domain::notification::{Notification, NotificationEvent};
 use domain::notification_settings::{NotificationSettings, NotificationSettingsEvent};
@@ -20,7 +20,7 @@ use domain::pull_request::PullRequest;
 use domain::repository::Repository;
 use domain::scorecard::Scorecard;
 use domain::session::Session;
-use domain::task::Task;
+use domain::task::{Task, TaskEvent};
 use domain::tool_call::ToolCall;
 use domain::user::User;
 use domain::wiki::WikiEntry;
@@ -111,6 +111,18 @@ fn an_epic_that_was_submitted_without_a_commit_still_reads() {
         panic!("another event");
     };
     assert_eq!(head, None);
+}
+
+#[test]
+fn a_task_that_was_rebased_before_is_where_it_was() {
+    let TaskEvent::TaskRebased { pr_url, .. } = golden("task", "TaskRebased", "1") else { panic!("another event") };
+    assert_eq!(pr_url, None);
+    let result = r#"{"kind":"rebased","head":"0a1b2d"}"#;
+    let stored = format!(r#"{{"ErrandDone":{{"result":{result},"done_at":"2026-01-02T12:00:00Z"}}}}"#);
+    let ErrandEvent::ErrandDone { result: read, .. } = decode("ErrandDone", "1", &stored).unwrap() else {
+        panic!("another event");
+    };
+    assert_eq!(serde_json::to_string(&read).unwrap(), result, "rows that were made of it stay the same");
 }
 
 fn golden<E: DomainEvent>(aggregate: &str, event: &str, version: &str) -> E {

@@ -49,9 +49,15 @@ pub struct PullRequest {
     pub body: String,
     /// The commit that was merged, and the merge, once it is merged.
     pub merged: Option<(String, String)>,
+    /// Whether somebody closed it without a merge.
+    pub is_given_up: bool,
 }
 
 impl PullRequest {
+    fn is_open(&self) -> bool {
+        self.merged.is_none() && !self.is_given_up
+    }
+
     /// The merge, once it is merged.
     pub fn merge_commit(&self) -> Option<&str> {
         self.merged.as_ref().map(|it| it.1.as_str())
@@ -134,6 +140,11 @@ impl PullRequests {
         text(&answer, "sha")
     }
 
+    /// Closes a pull request without a merge, as somebody does who looks at it there.
+    pub fn close_there(&self, number: usize) {
+        self.inner().pulls[number - 1].is_given_up = true;
+    }
+
     /// What was asked since this was asked last.
     pub fn asked(&self) -> Vec<Asked> {
         self.inner().asked.drain(..).collect()
@@ -163,7 +174,7 @@ impl PullRequests {
         let tip = pull.merged.as_ref().map(|it| it.0.clone()).or_else(|| self.commit(&pull.head));
         json!({
             "html_url": self.url_of(pull.number), "number": pull.number, "title": pull.title, "body": pull.body,
-            "state": if is_merged { "closed" } else { "open" }, "merged": is_merged,
+            "state": if pull.is_open() { "open" } else { "closed" }, "merged": is_merged,
             "merged_at": is_merged.then_some("2026-01-01T12:00:00Z"), "head": { "ref": pull.head, "sha": tip },
             // Before a merge GitHub names a trial there.
             "merge_commit_sha": pull.merge_commit().map_or_else(|| "0".repeat(40), str::to_owned),
@@ -202,7 +213,7 @@ impl PullRequests {
         let head = asked.get("head").and_then(|it| it.split_once(':')).map(|it| it.1);
         let base = asked.get("base").map(String::as_str);
         let is_open = asked.get("state").is_none_or(|it| it == "open");
-        let found = inner.pulls.iter().filter(|it| it.merged.is_none() == is_open);
+        let found = inner.pulls.iter().filter(|it| it.is_open() == is_open);
         found.filter(|it| head == Some(&it.head) && base == Some(&it.base)).map(|it| self.shown(it)).collect()
     }
 
@@ -215,12 +226,12 @@ impl PullRequests {
         if git(&self.origin(), &["merge-base", "--is-ancestor", &ours, &theirs]).is_ok() {
             return refused("No commits between the branches");
         }
-        if inner.pulls.iter().any(|it| it.merged.is_none() && (&it.head, &it.base) == (&head, &base)) {
+        if inner.pulls.iter().any(|it| it.is_open() && (&it.head, &it.base) == (&head, &base)) {
             return refused("A pull request already exists");
         }
         let (title, body) = (text(body, "title"), text(body, "body"));
         let number = inner.pulls.len() + 1;
-        let pull = PullRequest { number, head, base, title, body, merged: None };
+        let pull = PullRequest { number, head, base, title, body, merged: None, is_given_up: false };
         let shown = self.shown(&pull);
         inner.pulls.push(pull);
         (201, shown)
@@ -231,7 +242,7 @@ impl PullRequests {
         if let Some((status, why)) = refusal {
             return (status, json!({ "message": why }));
         }
-        if pull.merged.is_some() {
+        if !pull.is_open() {
             return (405, json!({ "message": "Pull Request is not mergeable" }));
         }
         let (Some(head), Some(base)) = (self.commit(&pull.head), self.commit(&pull.base)) else {

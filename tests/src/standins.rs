@@ -155,7 +155,7 @@ impl Factory {
                 TaskState::Completed => return Ok(()),
                 TaskState::NeedsRebase => {
                     let errand_id = self.tool(by, "mcp__git__rebase", &RebaseTask { by }).await?;
-                    self.finish(errand_id, WorkResult::Rebased { head: Some(commit()) }).await?;
+                    self.finish(errand_id, WorkResult::Rebased { pr_url: None, head: Some(commit()) }).await?;
                     news.send_modify(|it| *it += 1);
                 }
                 TaskState::Failed => return Err(CommandError::Fault(format!("task {task_id} failed"))),

@@ -40,8 +40,8 @@ impl Decision for FinishErrand {
             (Work::Merge { task_id }, WorkResult::MergeConflicted { .. }) => {
                 finish_merge::conflicted(desk, task_id).await?;
             }
-            (Work::Rebase { task_id }, WorkResult::Rebased { head }) => {
-                finish_rebase::rebased(desk, task_id, head).await?;
+            (Work::Rebase { task_id }, WorkResult::Rebased { pr_url, head }) => {
+                finish_rebase::rebased(desk, task_id, pr_url, head).await?;
             }
             (Work::Rebase { task_id }, WorkResult::RebaseConflicted { files }) => {
                 finish_rebase::conflicted(desk, task_id, files).await?;

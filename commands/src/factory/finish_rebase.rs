@@ -9,15 +9,20 @@ use super::{fail_epic, letters, staff};
 use crate::{Desk, Stop};
 
 /// The task waits for review again, last in the queue, and its supervisor is told.
-pub(super) async fn rebased(desk: &mut Desk<'_>, task_id: TaskId, head: Option<String>) -> Result<(), Stop> {
+pub(super) async fn rebased(
+    desk: &mut Desk<'_>,
+    task_id: TaskId,
+    pr_url: Option<String>,
+    head: Option<String>,
+) -> Result<(), Stop> {
     let task = super::task(desk, task_id).await?;
     let factory = task.in_epic()?.clone();
     let epic = super::epic(desk, factory.epic_id).await?;
     let worker = task.assigned_agent_id.ok_or(TaskError::AccessDenied)?;
     let now = desk.now();
-    let rebase = RebaseTask { by: worker, head, now };
+    let rebase = RebaseTask { by: worker, pr_url: pr_url.clone(), head, now };
     desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::Rebase(rebase))).await?;
-    let pr_url = factory.pr_url.ok_or(TaskError::OtherPullRequest(None))?;
+    let pr_url = pr_url.or(factory.pr_url).ok_or(TaskError::OtherPullRequest(None))?;
     let queue = QueueReview { task_id, pr_url, now };
     desk.run::<Epic>(epic.epic_id.0, EpicCommand::QueueReview(queue)).await?;
     letters::rebased(desk, &epic, &task, worker).await

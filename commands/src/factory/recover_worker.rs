@@ -28,19 +28,16 @@ pub(super) async fn recover(
     }
     let now = desk.now();
     let attempts = factory.attempts + 1;
-    let mut note = found(desk, evidence, "recreate");
     if attempts >= MOST_ATTEMPTS {
         staff::relieve(desk, post.agent_id, DEAD, None).await?;
-        if factory.state == TaskState::Approved {
+        let (action, decision) = if factory.state == TaskState::Approved {
             // Its work is done and about to be merged, which takes no worker.
-            note = found(desk, evidence, "Worker relieved; its task is being merged");
+            ("relieve", "Worker relieved; its task is being merged")
         } else {
             give_up(desk, &task).await?;
-            note = found(desk, evidence, "Task marked as failed due to repeated crashes");
-        }
-        note["taskId"] = json!(task_id);
-        note["attempts"] = json!(attempts);
-        letters::note(desk, post, "worker_crash_detected", note).await?;
+            ("fail", "Task marked as failed due to repeated crashes")
+        };
+        note_crash(desk, post, evidence, attempts, action, decision).await?;
         return Ok(Verdict::GivenUp);
     }
     // What the dead one asked for, its successor may ask for again; a merge goes on without either.
@@ -50,11 +47,25 @@ pub(super) async fn recover(
     let hand_over = HandOverTask { to: successor, after_death: true, now };
     desk.run::<Task>(task_id.0, TaskCommand::Factory(FactoryCommand::HandOver(hand_over))).await?;
     staff::relieve(desk, post.agent_id, DEAD, Some(successor)).await?;
-    note["taskId"] = json!(task_id);
-    note["attempts"] = json!(attempts);
-    note["decision"] = json!(format!("Worker crashed and recreated (attempt {attempts}/{MOST_ATTEMPTS})"));
-    letters::note(desk, post, "worker_crash_detected", note).await?;
+    let decision = format!("Worker crashed and recreated (attempt {attempts}/{MOST_ATTEMPTS})");
+    note_crash(desk, post, evidence, attempts, "recreate", &decision).await?;
     Ok(Verdict::Recovered { successor })
+}
+
+/// Puts a worker's death on record: what was found, what was done, and the decision in the words of the document.
+async fn note_crash(
+    desk: &mut Desk<'_>,
+    post: &LivePost,
+    evidence: &Evidence,
+    attempts: u32,
+    action: &str,
+    decision: &str,
+) -> Result<(), Stop> {
+    let mut note = found(desk, evidence, action);
+    note["taskId"] = json!(post.task_id);
+    note["attempts"] = json!(attempts);
+    note["decision"] = json!(decision);
+    letters::note(desk, post, "worker_crash_detected", note).await
 }
 
 /// Fails a task whose workers died too often, and tells people.

@@ -68,7 +68,7 @@ event_kinds! { ErrandEvent of Errand {
         text["error"]
         plain[]
     }
-    ErrandDone "1" "An errand was done." {
+    ErrandDone "2" "An errand was done." {
         text["result.files"]
         plain["result.kind", "result.pr_url", "result.head", "result.merge_commit"]
     }

@@ -87,6 +87,9 @@ pub enum WorkResult {
     },
     /// The task's branch follows the epic's.
     Rebased {
+        /// Where its pull request is now, where one was opened. Rows of read models from before have no such field.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pr_url: Option<String>,
         /// The commit that it ends with now.
         head: Option<String>,
     },

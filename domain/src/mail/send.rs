@@ -3,15 +3,14 @@
 use chrono::{DateTime, Utc};
 
 use super::{Addressee, Mail, MailError, MailEvent, Sender};
-use crate::plain_text;
-use crate::{MailId, WorkspaceId};
+use crate::{MailId, WorkspaceId, redact};
 
 /// The longest subject, in characters.
 pub const LONGEST_SUBJECT: usize = 200;
 /// The longest body, in characters.
 pub const LONGEST_BODY: usize = 20_000;
 
-/// Sends a mail. What is not text is taken out of it, and what is too long is cut.
+/// Sends a mail. What is not text, or is a secret by its form, is taken out of it, and what is too long is cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendMail {
     /// The id it gets.
@@ -45,8 +44,8 @@ pub(crate) fn decide(mail: &Mail, command: SendMail) -> Result<Vec<MailEvent>, M
         Mail::Absent => {}
         Mail::Unread(_) | Mail::Read(_) => return Err(MailError::AlreadyExists),
     }
-    let subject = plain_text::line(&command.subject, LONGEST_SUBJECT);
-    let body = plain_text::lines(&command.body, LONGEST_BODY);
+    let subject = redact::spoken_line(&command.subject, LONGEST_SUBJECT);
+    let body = redact::spoken_lines(&command.body, LONGEST_BODY);
     if body.trim().is_empty() && subject.is_empty() {
         return Err(MailError::Empty);
     }
@@ -101,6 +100,15 @@ mod tests {
         let [MailEvent::MailSent { subject, body, .. }] = &events[..] else { panic!("one event") };
         assert_eq!(subject, "Rebase Required");
         assert_eq!((body.chars().count(), body.ends_with("[shortened]")), (LONGEST_BODY, true));
+    }
+
+    #[test]
+    fn no_secret_that_its_form_gives_away_is_stored() {
+        let key = format!("ghp_{}", "a1".repeat(18));
+        let asked = SendMail { subject: format!("Use {key}"), body: format!("let token = next();\n{key}"), ..send() };
+        let events = decide(&Mail::Absent, asked).expect("a mail");
+        let [MailEvent::MailSent { subject, body, .. }] = &events[..] else { panic!("one event") };
+        assert_eq!((subject.as_str(), body.as_str()), ("Use [redacted]", "let token = next();\n[redacted]"));
     }
 
     #[test]

@@ -38,6 +38,17 @@ pub fn line(written: &str, most: usize) -> String {
     shortened(&text(&plain_text::line(written, usize::MAX)), most)
 }
 
+/// What people and agents say to each other: as [`lines`], without what is a secret by its own form. Names alone prove
+/// nothing there, because talk about code is full of them.
+pub fn spoken_lines(written: &str, most: usize) -> String {
+    shortened(&patterns::replace_unmistakable(&plain_text::lines(written, usize::MAX)), most)
+}
+
+/// The same on one line.
+pub fn spoken_line(written: &str, most: usize) -> String {
+    shortened(&patterns::replace_unmistakable(&plain_text::line(written, usize::MAX)), most)
+}
+
 /// A value without secrets: neither in its strings nor under names like `password`, at any depth.
 pub fn json(value: Value) -> Value {
     clean(value, 0)

@@ -11,91 +11,98 @@ use super::{REDACTED, urls};
 /// Names that come before a secret in text. `pass` is too common a word to be one by itself: it must belong to something.
 const NAMED: &str = r"\b[A-Za-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|agent[_-]?key|credentials?|_pass|(?:db|user|smtp|ftp|admin|root|mysql|pg|redis)-?pass|(?-i:[a-z0-9]Pass))";
 
-/// A form, and how it looks. What its groups `keep` and `also` match stays, everything else of it goes; `{named}`,
-/// `{header}` and `{scheme}` are what they are called after.
+/// What gives a secret away.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// How it looks: nothing else looks so.
+    Itself,
+    /// What stands before it. Talk about code has the same words in it: `token: Token`.
+    Words,
+}
+use By::{Itself, Words};
+
+/// A form, what gives it away, and how it looks. What its groups `keep` and `also` match stays, everything else of it
+/// goes; `{named}`, `{header}` and `{scheme}` are what they are called after.
 ///
 /// The order matters: blocks and headers first, so that nothing of them is left for a narrower form.
-const FORMS: &[(&str, &str)] = &[
+const FORMS: &[(&str, By, &str)] = &[
     (
         "a private key in PEM",
+        Itself,
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\z)",
     ),
-    ("a key of age", r"AGE-SECRET-KEY-1[A-Z0-9]{20,}"),
+    ("a key of age", Itself, r"AGE-SECRET-KEY-1[A-Z0-9]{20,}"),
     // Those in quotes are gone by then.
-    ("an Authorization header", r#"(?im)(?<keep>(?:^|[^"'\w-]){header}\s*[:=]\s*(?:{scheme}\s+)?)[^\s"'\\][^\r\n]*"#),
-    ("a bearer token", r"(?i)(?<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{12,}"),
-    ("a cookie", r"(?i)(?<keep>\b(?:set-)?cookie\s*:\s*)[^\r\n]+"),
-    ("a token as the user of a URL", r"(?<keep>https?://)[A-Za-z0-9_-]{20,}(?<also>@)"),
-    ("a key of a Muster agent", r"\baf_agent_[A-Za-z0-9_-]{16,}"),
-    ("a key of Anthropic, OpenAI and others", r"\bsk-[A-Za-z0-9_-]{16,}"),
-    ("a key of Stripe", r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}"),
-    ("a webhook secret", r"\bwhsec_[A-Za-z0-9+/=]{16,}"),
-    ("a token of GitHub", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
-    ("a token of GitLab", r"\bgl(?:pat|ptt|dt|rt|soat|cbt|ft)-[A-Za-z0-9_-]{16,}"),
-    ("a token of Slack", r"\bx(?:ox[abeoprs]|app)-[A-Za-z0-9-]{10,}"),
+    (
+        "an Authorization header",
+        Words,
+        r#"(?im)(?<keep>(?:^|[^"'\w-]){header}\s*[:=]\s*(?:{scheme}\s+)?)[^\s"'\\][^\r\n]*"#,
+    ),
+    ("a bearer token", Words, r"(?i)(?<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{12,}"),
+    ("a cookie", Words, r"(?i)(?<keep>\b(?:set-)?cookie\s*:\s*)[^\r\n]+"),
+    ("a token as the user of a URL", Itself, r"(?<keep>https?://)[A-Za-z0-9_-]{20,}(?<also>@)"),
+    ("a key of a Muster agent", Itself, r"\baf_agent_[A-Za-z0-9_-]{16,}"),
+    ("a key of Anthropic, OpenAI and others", Itself, r"\bsk-[A-Za-z0-9_-]{16,}"),
+    ("a key of Stripe", Itself, r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}"),
+    ("a webhook secret", Itself, r"\bwhsec_[A-Za-z0-9+/=]{16,}"),
+    ("a token of GitHub", Itself, r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
+    ("a token of GitLab", Itself, r"\bgl(?:pat|ptt|dt|rt|soat|cbt|ft)-[A-Za-z0-9_-]{16,}"),
+    ("a token of Slack", Itself, r"\bx(?:ox[abeoprs]|app)-[A-Za-z0-9-]{10,}"),
     (
         "a webhook of Slack or Discord",
+        Itself,
         r"(?<keep>https://(?:hooks\.slack\.com/(?:services|workflows)|(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks)/)[A-Za-z0-9/_-]+",
     ),
-    ("a key of AWS", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
-    ("a key of Google", r"\bAIza[A-Za-z0-9_-]{35}"),
-    ("a token of Google", r"\bya29\.[A-Za-z0-9_-]{20,}"),
-    ("a token of npm", r"\bnpm_[A-Za-z0-9]{30,}"),
-    ("a token of PyPI", r"\bpypi-[A-Za-z0-9_-]{30,}"),
-    ("a token of Hugging Face", r"\bhf_[A-Za-z0-9]{30,}"),
-    ("a token of DigitalOcean", r"\bdo[opr]_v1_[a-f0-9]{40,}"),
-    ("a token of Docker", r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
-    ("a key of SendGrid", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("a key of Twilio", r"\bSK[a-f0-9]{32}\b"),
-    ("a JSON web token", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+    ("a key of AWS", Itself, r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
+    ("a key of Google", Itself, r"\bAIza[A-Za-z0-9_-]{35}"),
+    ("a token of Google", Itself, r"\bya29\.[A-Za-z0-9_-]{20,}"),
+    ("a token of npm", Itself, r"\bnpm_[A-Za-z0-9]{30,}"),
+    ("a token of PyPI", Itself, r"\bpypi-[A-Za-z0-9_-]{30,}"),
+    ("a token of Hugging Face", Itself, r"\bhf_[A-Za-z0-9]{30,}"),
+    ("a token of DigitalOcean", Itself, r"\bdo[opr]_v1_[a-f0-9]{40,}"),
+    ("a token of Docker", Itself, r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
+    ("a key of SendGrid", Itself, r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    ("a key of Twilio", Itself, r"\bSK[a-f0-9]{32}\b"),
+    ("a JSON web token", Itself, r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
     (
         "a named secret in JSON that is a string itself",
+        Words,
         r#"(?i)(?<keep>(?:{named})\\+["']\s*[=:]\s*\\+["'])[^"'\\]*(?:\\+[^"'\\][^"'\\]*)*(?<also>\\+["']|\z)"#,
     ),
     (
         "a named secret in double quotes",
+        Words,
         r#"(?i)(?<keep>(?:{named})["']?\s*(?:=>|:=|[=:])\s*")(?:[^"\\\r\n]|\\.)+(?<also>")"#,
     ),
     (
         "a named secret in single quotes",
+        Words,
         r#"(?i)(?<keep>(?:{named})["']?\s*(?:=>|:=|[=:])\s*')(?:[^'\\\r\n]|\\.)+(?<also>')"#,
     ),
     (
         "a secret with its name before it",
+        Words,
         r#"(?i)(?<keep>(?:{named})["']?\s*(?:=>|:=|[=:])\s*["']?)(?:[^\s"',;&]*[^\s"',;&.])"#,
     ),
     (
         "a secret in an option",
+        Words,
         r#"(?i)(?<keep>--(?:password|passwd|pass|token|secret|api-key)\s+)(?:"[^"\r\n]*"|'[^'\r\n]*'|[^\s"']+)"#,
     ),
 ];
 
 /// Names that only secrets have, without case, `-`, `_`, `.` and blanks.
 const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "secret",
-    "token",
-    "apikey",
-    "accesskey",
-    "secretkey",
-    "privatekey",
     "signingkey",
     "encryptionkey",
-    "agentkey",
-    "xagentkey",
     "authorization",
     "proxyauthorization",
     "cookie",
     "setcookie",
-    "credential",
-    "credentials",
     "sessionid",
     "connectionstring",
 ];
-/// Endings of such names: `githubToken`, `DB_PASSWORD`.
+/// Such names that also end others: `token`, `githubToken`, `DB_PASSWORD`.
 const ENDINGS: &[&str] = &[
     "password",
     "passwd",
@@ -112,18 +119,26 @@ const ENDINGS: &[&str] = &[
     "credentials",
 ];
 
-static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let compile = |(name, form): &(&str, &str)| {
+static COMPILED: LazyLock<Vec<(By, Regex)>> = LazyLock::new(|| {
+    let compile = |(name, by, form): &(&str, By, &str)| {
         let form = form.replace("{named}", NAMED).replace("{header}", HEADER).replace("{scheme}", SCHEME);
-        Regex::new(&form).unwrap_or_else(|e| panic!("{name}: {e}"))
+        (*by, Regex::new(&form).unwrap_or_else(|e| panic!("{name}: {e}")))
     };
     FORMS.iter().map(compile).collect()
 });
 
 /// A text with every form in it replaced.
 pub(super) fn replace_all(text: &str) -> String {
-    let mut left = headers::replace_all(urls::replace_all(text));
-    for form in COMPILED.iter() {
+    replace(headers::replace_all(urls::replace_all(text)), |_| true)
+}
+
+/// A text with only those forms in it replaced that give themselves away.
+pub(super) fn replace_unmistakable(text: &str) -> String {
+    replace(urls::replace_all(text), |by| by == Itself)
+}
+
+fn replace(mut left: Cow<'_, str>, is_meant: impl Fn(By) -> bool) -> String {
+    for (_, form) in COMPILED.iter().filter(|(by, _)| is_meant(*by)) {
         let replaced = form.replace_all(&left, |found: &Captures<'_>| {
             let part = |name| found.name(name).map_or("", |it| it.as_str());
             format!("{}{REDACTED}{}", part("keep"), part("also"))
@@ -184,7 +199,8 @@ mod tests {
             format!("eyJhbGciOiJI.{}.{}", random(40), random(40)),
         ];
         for secret in secrets {
-            assert_eq!(replace_all(&format!("before {secret} ")), format!("before {REDACTED} "), "{secret}");
+            let (text, left) = (format!("before {secret} "), format!("before {REDACTED} "));
+            assert_eq!((replace_all(&text), replace_unmistakable(&text)), (left.clone(), left), "{secret}");
         }
     }
 
@@ -254,6 +270,19 @@ mod tests {
         ] {
             assert_eq!(replace_all(kept), kept);
         }
+    }
+
+    #[test]
+    fn talk_of_secrets_is_not_mistaken_for_one() {
+        for kept in [
+            "let token = lexer.next(); password: String, api_key: Option<&str>",
+            "Authorization: every route must check the owner",
+            "Use bearer authentication, and set Cookie: httpOnly",
+            "login --password prompts for it",
+        ] {
+            assert_eq!(replace_unmistakable(kept), kept);
+        }
+        assert_eq!(replace_unmistakable("postgres://ada:hunter2@db"), "postgres://ada:[redacted]@db");
     }
 
     #[test]

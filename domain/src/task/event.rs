@@ -195,6 +195,8 @@ pub enum TaskEvent {
     TaskRebased {
         /// Who rebased it.
         agent_id: AgentId,
+        /// Where its pull request is now; none where it is where it was.
+        pr_url: Option<String>,
         /// The commit that it ends with now, where it is known.
         head: Option<String>,
         /// When it happened.
@@ -302,9 +304,9 @@ event_kinds! { TaskEvent of Task {
         plain[]
     }
     TaskRebaseRequested "1" "Another task was merged first, so this one must be rebased before it is reviewed."
-    TaskRebased "1" "A task was rebased onto its epic's branch and waits for review again." {
+    TaskRebased "2" "A task was rebased onto its epic's branch and waits for review again." {
         text[]
-        plain["head"]
+        plain["pr_url", "head"]
     }
     TaskApproved "1" "A supervisor approved a task's pull request, which is about to be merged." {
         text[]

@@ -167,7 +167,7 @@ pub(super) fn rebase_requested() -> TaskEvent {
 }
 
 pub(super) fn rebased() -> TaskEvent {
-    TaskEvent::TaskRebased { agent_id: id(30), head: Some("def456".to_owned()), rebased_at: at(5) }
+    TaskEvent::TaskRebased { agent_id: id(30), pr_url: None, head: Some("def456".to_owned()), rebased_at: at(5) }
 }
 
 pub(super) fn approved() -> TaskEvent {

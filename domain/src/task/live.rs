@@ -130,10 +130,11 @@ impl LiveTask {
                 self.enter(TaskState::NeedsRebase);
                 self.wait_since(None);
             }
-            TaskEvent::TaskRebased { head, rebased_at, .. } => {
+            TaskEvent::TaskRebased { pr_url, head, rebased_at, .. } => {
                 self.enter(TaskState::PendingReview);
                 self.wait_since(Some(rebased_at));
                 if let Some(factory) = &mut self.factory {
+                    factory.pr_url = pr_url.or(factory.pr_url.take());
                     factory.head = head;
                 }
             }

@@ -65,7 +65,7 @@ fn in_factory() -> impl Strategy<Value = TaskCommand> {
         FactoryCommand::Submit(SubmitTask { by, pr_url, pr_title, pr_description, head: None, now: at(3) })
     });
     let wait = Just(FactoryCommand::RequestRebase(RequestTaskRebase { merged_task_id: None, now: at(4) }));
-    let rebase = by().prop_map(|by| FactoryCommand::Rebase(RebaseTask { by, head: None, now: at(5) }));
+    let rebase = by().prop_map(|by| FactoryCommand::Rebase(RebaseTask { by, pr_url: None, head: None, now: at(5) }));
     let approve = Just(FactoryCommand::Approve(ApproveTask { by: id(32), pr_url: "local://1".to_owned(), now: at(6) }));
     let merge = Just(FactoryCommand::Merge(MergeTask { merge_commit: "f".to_owned(), now: at(7) }));
     let fail_merge = Just(FactoryCommand::FailMerge(FailTaskMerge { error: "x".to_owned(), now: at(7) }));

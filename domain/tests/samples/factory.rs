@@ -88,7 +88,10 @@ pub(crate) fn errand_events() -> Vec<ErrandEvent> {
         },
         ErrandEvent::ErrandTried { attempt: 1, error: text("No network"), retry_at: noon(), tried_at: noon() },
         ErrandEvent::ErrandDone {
-            result: WorkResult::PullRequestOpened { pr_url: text("local://main/pull/7"), head: Some(text("0a1b2c")) },
+            result: WorkResult::Rebased {
+                pr_url: Some(text("https://github.com/acme/shop/pull/8")),
+                head: Some(text("0a1b2d")),
+            },
             done_at: noon(),
         },
         ErrandEvent::ErrandFailed { error: text("No repository"), details: Some(text("none")), failed_at: noon() },

@@ -80,7 +80,12 @@ pub(crate) fn events() -> Vec<TaskEvent> {
         },
         TaskEvent::TaskChangesRequested { by: id(4), feedback: text("More wheels"), requested_at: noon() },
         TaskEvent::TaskRebaseRequested { merged_task_id: Some(id(11)), requested_at: noon() },
-        TaskEvent::TaskRebased { agent_id: id(4), head: Some(text("0a1b2d")), rebased_at: noon() },
+        TaskEvent::TaskRebased {
+            agent_id: id(4),
+            pr_url: Some(text("https://github.com/acme/shop/pull/8")),
+            head: Some(text("0a1b2d")),
+            rebased_at: noon(),
+        },
         TaskEvent::TaskApproved { by: id(4), pr_url: text("local://main/pull/7"), approved_at: noon() },
         TaskEvent::TaskMergeFailed { error: text("The forge refuses"), failed_at: noon() },
         TaskEvent::TaskHandedOver {

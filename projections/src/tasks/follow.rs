@@ -146,9 +146,12 @@ impl TaskView {
                 self.enter(TaskState::NeedsRebase, None);
                 requested_at
             }
-            TaskEvent::TaskRebased { head, rebased_at, .. } => {
+            TaskEvent::TaskRebased { pr_url, head, rebased_at, .. } => {
                 self.enter(TaskState::PendingReview, Some(rebased_at));
-                self.in_epic(|it| it.head = head);
+                self.in_epic(|it| {
+                    it.pr_url = pr_url.or(it.pr_url.take());
+                    it.head = head;
+                });
                 rebased_at
             }
             TaskEvent::TaskApproved { approved_at, .. } => {

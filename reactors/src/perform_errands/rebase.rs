@@ -22,15 +22,16 @@ pub(super) async fn perform(hands: &Hands, task_id: TaskId) -> Result<WorkResult
         RebaseOutcome::Done { head } => head,
         RebaseOutcome::Conflict { files } => return Ok(WorkResult::RebaseConflicted { files }),
     };
+    let mut pr_url = None;
     if let Forge::Github(_) = project.forge() {
-        // Opening it again pushes the branch.
+        // Opening it again pushes the branch; if somebody closed it meanwhile, it is another one from now on.
         let title = place.factory.pr_title.clone().unwrap_or_else(|| place.task.title.clone());
         let description = place.factory.pr_description.as_deref().unwrap_or_default();
         let description = format!("{description}\n\nRebased onto {} at {head}.", place.epic.branch);
         let id = task_id.to_string();
         let pull =
             Pull { id: &id, from: &place.branch, into: &place.epic.branch, title: &title, description: &description };
-        project.forge().open(repository, &pull).await?;
+        pr_url = Some(project.forge().open(repository, &pull).await?.url);
     }
-    Ok(WorkResult::Rebased { head: Some(head.to_string()) })
+    Ok(WorkResult::Rebased { pr_url, head: Some(head.to_string()) })
 }

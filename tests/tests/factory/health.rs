@@ -155,7 +155,11 @@ async fn a_fifth_death_fails_the_task_and_the_human_is_told(bench: Bench) {
     assert_eq!(floor.mails().await.last().unwrap(), "Task failed after 5 attempts: One");
     assert_eq!((floor.post(worker).await.state, floor.live_epic().await.open_tasks), (PostState::Failed, vec![]));
     let crashes = floor.decisions().await.into_iter().filter(|it| it.1 == "worker_crash_detected");
-    assert_eq!(crashes.map(|it| it.2["attempts"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    let crashes: Vec<_> = crashes.map(|it| it.2).collect();
+    assert_eq!(crashes.iter().map(|it| it["attempts"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    let decided = |at: usize| (crashes[at]["action"].as_str().unwrap(), crashes[at]["decision"].as_str().unwrap());
+    assert_eq!(decided(3), ("recreate", "Worker crashed and recreated (attempt 4/5)"));
+    assert_eq!(decided(4), ("fail", "Task marked as failed due to repeated crashes"));
 }
 
 /// A task that is being merged while its fifth worker dies.

@@ -39,7 +39,9 @@ async fn a_run_of_the_factory_reads_as_it_went_and_equals_a_rebuild(bench: Bench
     let (three, third) = floor.begun("Three").await;
     floor.merges(one).await;
     let errand = floor.rebase(second).await.unwrap();
-    floor.finish(errand, WorkResult::Rebased { head: None }).await.unwrap();
+    // Somebody closed its pull request over there, so it has another one.
+    let moved = Some("https://github.com/acme/shop/pull/8".to_owned());
+    floor.finish(errand, WorkResult::Rebased { pr_url: moved.clone(), head: None }).await.unwrap();
     let Verdict::Recovered { successor } = floor.system(&dead(third)).await.unwrap() else { panic!("no successor") };
     let engine = project(&floor).await;
     let views = &floor.bench.stores().views;
@@ -47,7 +49,8 @@ async fn a_run_of_the_factory_reads_as_it_went_and_equals_a_rebuild(bench: Bench
     let epic = epics::find(views, floor.epic).await.unwrap().unwrap();
     assert_eq!((epic.state, epic.supervisor_id), (EpicState::InProgress, Some(floor.supervisor)));
     assert_eq!((epic.tasks.open, epic.tasks.merged), (2, 1));
-    assert_eq!(epic.queue.iter().map(|it| it.task_id).collect::<Vec<_>>(), [two]);
+    let queue: Vec<_> = epic.queue.iter().map(|it| (it.task_id, Some(it.pr_url.clone()))).collect();
+    assert_eq!(queue, [(two, moved)]);
 
     let filter = tasks::EpicFilter { epic: floor.epic, state: None };
     let shown = tasks::of_epic(views, &filter, 10, 0).await.unwrap();
@@ -58,7 +61,8 @@ async fn a_run_of_the_factory_reads_as_it_went_and_equals_a_rebuild(bench: Bench
     for (task, _) in states {
         let (shown, live) = (tasks::find(views, task).await.unwrap().unwrap(), floor.live_task(task).await);
         assert_eq!((shown.status, shown.assigned_agent_id), (live.status, live.assigned_agent_id));
-        assert_eq!(shown.factory.unwrap().attempts, live.factory.unwrap().attempts);
+        let (shown, live) = (shown.factory.unwrap(), live.factory.unwrap());
+        assert_eq!((shown.attempts, shown.pr_url), (live.attempts, live.pr_url));
     }
 
     let dead = floor::find(views, third).await.unwrap().unwrap();

@@ -75,7 +75,7 @@ async fn a_rebased_task_is_last_in_the_queue(bench: Bench) {
     floor.merges(one).await;
     let (three, _) = floor.submitted("Three").await;
     let errand = floor.rebase(second).await.unwrap();
-    floor.finish(errand, WorkResult::Rebased { head: Some("def".to_owned()) }).await.unwrap();
+    floor.finish(errand, WorkResult::Rebased { pr_url: None, head: Some("def".to_owned()) }).await.unwrap();
     assert_eq!(floor.queue().await, [three, two]);
     assert_eq!(floor.state(two).await, TaskState::PendingReview);
     assert_eq!(floor.mails().await.last().unwrap(), "Rebased and ready for review");
@@ -101,7 +101,7 @@ async fn a_merge_that_conflicts_sends_its_task_to_rebase(bench: Bench) {
     floor.finish(errand, WorkResult::MergeConflicted { files: vec!["cart.rs".to_owned()] }).await.unwrap();
     assert_eq!((floor.state(one).await, floor.queue().await), (TaskState::NeedsRebase, vec![two]));
     let errand = floor.rebase(first).await.unwrap();
-    floor.finish(errand, WorkResult::Rebased { head: None }).await.unwrap();
+    floor.finish(errand, WorkResult::Rebased { pr_url: None, head: None }).await.unwrap();
     assert_eq!(floor.queue().await, [two, one]);
 }
 
@@ -184,7 +184,7 @@ async fn a_worker_may_put_its_own_pull_request_back(bench: Bench) {
     let ready = UpdateTaskState { by: worker, to: TaskState::PendingReview };
     let updated = floor.agent(worker, &ready).await.unwrap();
     assert_eq!(updated.state, TaskState::NeedsRebase);
-    floor.finish(updated.errand.unwrap(), WorkResult::Rebased { head: None }).await.unwrap();
+    floor.finish(updated.errand.unwrap(), WorkResult::Rebased { pr_url: None, head: None }).await.unwrap();
     assert_eq!(floor.queue().await, [one]);
     let never = UpdateTaskState { by: worker, to: TaskState::Completed };
     let refusal = TaskError::InvalidFactoryTransition { from: TaskState::PendingReview, to: TaskState::Completed };

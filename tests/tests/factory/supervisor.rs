@@ -86,7 +86,7 @@ async fn a_successor_reviews_what_waited_for_review(bench: Bench) {
         (TaskState::NeedsRebase, PostState::InProgress)
     );
     let errand = floor.rebase(worker).await.unwrap();
-    floor.finish(errand, WorkResult::Rebased { head: None }).await.unwrap();
+    floor.finish(errand, WorkResult::Rebased { pr_url: None, head: None }).await.unwrap();
     floor.merges(two).await;
     assert_eq!(floor.live_epic().await.merged, 2);
 }

@@ -303,7 +303,7 @@ async fn a_supervisor_is_healthy_while_a_human_reviews_and_shows_how_its_work_en
 }
 
 /// A server with a bench that lets agents be silent for an hour, and a command for one project's workers.
-async fn with_a_bench(bench: Bench) -> (Place, tempfile::TempDir) {
+pub(crate) async fn with_a_bench(bench: Bench) -> (Place, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bench.toml");
     let text = format!(

@@ -11,13 +11,15 @@ use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::epics::Place;
+use crate::epics::{Place, with_a_bench};
 
 both_served_stores!(
     an_agent_whose_launch_failed_is_launched_again,
     a_repeated_request_orders_one_launch,
     who_started_itself_and_was_heard_of_is_not_started_beside_itself,
     a_launch_that_makes_no_sense_is_refused_by_name,
+    a_launch_on_a_bench_that_is_not_on_this_node_is_ordered_with_a_warning,
+    a_launch_on_the_bench_of_this_node_needs_no_warning,
 );
 
 impl Place {
@@ -87,4 +89,20 @@ async fn a_launch_that_makes_no_sense_is_refused_by_name(bench: Bench) {
     launch(dev["agent"]["id"].clone()).await.refused(404, "AGENT_NOT_POSTED");
     place.ada.post("/api/epic.fail", &json!({ "id": place.epic, "reason": "Too large" })).await.ok();
     launch(json!(worker)).await.refused(403, "AGENT_RELIEVED");
+}
+
+async fn a_launch_on_a_bench_that_is_not_on_this_node_is_ordered_with_a_warning(bench: Bench) {
+    let place = Place::new(bench).await;
+    let worker = place.unstarted().await;
+    let elsewhere = place.ada.post("/api/agent.launch", &json!({ "id": worker })).await.ok().body;
+    assert_eq!(elsewhere["warnings"][0]["code"], "BENCH_NOT_HERE", "{elsewhere}");
+    assert!(elsewhere["warnings"][0]["message"].as_str().unwrap().contains("no bench main"), "{elsewhere}");
+    assert_eq!(place.launch_of(worker).await, "ordered");
+}
+
+async fn a_launch_on_the_bench_of_this_node_needs_no_warning(bench: Bench) {
+    let (place, _folder) = with_a_bench(bench).await;
+    let worker = place.unstarted().await;
+    let here = place.ada.post("/api/agent.launch", &json!({ "id": worker })).await.ok().body;
+    assert!(here["errandId"].is_string() && here["warnings"].is_null(), "{here}");
 }

@@ -258,7 +258,7 @@ pub(crate) fn success_of(work: &Work) -> WorkResult {
             WorkResult::PullRequestOpened { pr_url: format!("muster://pull/{task_id}"), head: None }
         }
         Work::Merge { .. } => WorkResult::Merged { merge_commit: "c0ffee".to_owned() },
-        Work::Rebase { .. } => WorkResult::Rebased { head: None },
+        Work::Rebase { .. } => WorkResult::Rebased { pr_url: None, head: None },
         Work::OpenEpicPullRequest { epic_id, .. } => {
             WorkResult::EpicPullRequestOpened { pr_url: format!("muster://pull/{epic_id}"), head: None }
         }

@@ -6,6 +6,8 @@ mod failures;
 mod floor;
 mod guide;
 mod official_client;
+mod permissions;
 mod refusals;
 mod routes;
 mod tools;
+mod worktrees;

@@ -7,7 +7,7 @@ use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
 use crate::floor::{Floor, Pretender};
-use crate::tools::tools_of;
+use crate::permissions::tools_of;
 
 both_served_stores!(
     each_kind_of_agent_is_shown_its_tools_however_it_speaks,

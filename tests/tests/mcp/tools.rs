@@ -1,19 +1,14 @@
-//! Every tool for every kind of agent: which are shown and allowed, and what each of them does.
+//! What the tools do for those who may use them.
 
-use std::sync::Arc;
-
-use domain::errand::WorkResult;
 use muster_tests::both_served_stores;
-use muster_tests::mcp::{call, list};
+use muster_tests::mcp::call;
 use muster_tests::server::Client;
 use muster_tests::stores::Bench;
 use serde_json::{Value, json};
 
-use crate::floor::{Floor, Pretender, Shown, failure, output, success_of};
+use crate::floor::{Floor, Pretender, failure, output};
 
 both_served_stores!(
-    each_kind_is_shown_the_tools_that_it_may_use_and_is_refused_all_others,
-    routes_that_show_what_tools_show_go_by_the_same_table,
     mail_goes_to_agents_and_to_the_human_and_is_answered,
     agents_see_themselves_their_task_and_their_epic,
     a_worker_carries_its_task_to_the_merge,
@@ -21,87 +16,9 @@ both_served_stores!(
     a_supervisor_hands_its_epic_to_the_human,
     an_orchestrator_sees_to_supervisors,
     a_worker_says_that_it_is_ready_again_and_its_changes_are_submitted,
-    what_is_reviewed_is_looked_at_as_it_was_submitted,
-    worktrees_are_looked_at_by_those_whose_they_are,
     decisions_and_calls_are_on_record_without_secrets,
     lists_have_pages_and_long_mail_is_shortened,
 );
-
-const YES: &str = "";
-const DENIED: &str = "is not allowed for";
-const UNLISTED: &str = "is not in allowed list for";
-
-/// Every tool, and what an orchestrator, a supervisor and a worker are told: by hand, in the order of the document.
-#[rustfmt::skip]
-const TABLE: &[(&str, [&str; 3])] = &[
-    ("mcp__mail__list_inbox",                      [YES,    YES,    YES]),
-    ("mcp__mail__read",                            [YES,    YES,    YES]),
-    ("mcp__mail__send",                            [YES,    YES,    YES]),
-    ("mcp__mail__reply",                           [YES,    YES,    YES]),
-    ("mcp__agent__get_status",                     [YES,    YES,    YES]),
-    ("mcp__agent__get_task",                       [DENIED, YES,    YES]),
-    ("mcp__agent__get_epic",                       [DENIED, YES,    YES]),
-    ("mcp__task__update_state",                    [DENIED, DENIED, YES]),
-    ("mcp__task__create_pr",                       [DENIED, DENIED, YES]),
-    ("mcp__task__get_pr_status",                   [DENIED, DENIED, YES]),
-    ("mcp__git__rebase",                           [DENIED, DENIED, YES]),
-    ("mcp__git__get_diff",                         [DENIED, YES,    YES]),
-    ("mcp__epic__create_task",                     [DENIED, YES,    DENIED]),
-    ("mcp__epic__list_tasks",                      [DENIED, YES,    UNLISTED]),
-    ("mcp__epic__get_review_queue",                [DENIED, YES,    UNLISTED]),
-    ("mcp__epic__approve_pr",                      [DENIED, YES,    DENIED]),
-    ("mcp__epic__request_changes",                 [DENIED, YES,    UNLISTED]),
-    ("mcp__epic__create_epic_pr",                  [DENIED, YES,    DENIED]),
-    ("mcp__epic__read_file",                       [DENIED, YES,    UNLISTED]),
-    ("mcp__orchestrator__list_supervisors",        [YES,    DENIED, DENIED]),
-    ("mcp__orchestrator__check_supervisor_health", [YES,    DENIED, DENIED]),
-    ("mcp__orchestrator__create_supervisor",       [YES,    DENIED, DENIED]),
-    ("mcp__system__log_decision",                  [YES,    YES,    YES]),
-];
-
-/// The tools that a kind may use, by its column.
-pub(crate) fn tools_of(column: usize) -> Vec<&'static str> {
-    TABLE.iter().filter(|(_, row)| row[column] == YES).map(|(tool, _)| *tool).collect()
-}
-
-async fn each_kind_is_shown_the_tools_that_it_may_use_and_is_refused_all_others(bench: Bench) {
-    let floor = Floor::new(bench).await;
-    let agents = [(&floor.orchestrator, "ORCHESTRATOR"), (&floor.supervisor, "SUPERVISOR"), (&floor.worker, "WORKER")];
-    for (column, (agent, kind)) in agents.into_iter().enumerate() {
-        assert_eq!(list(agent).await, tools_of(column), "{kind}");
-        for (tool, row) in TABLE {
-            // No tool takes this: whoever is told of the input was let through to it.
-            let answer = call(agent, tool, json!({ "noSuchField": true })).await;
-            let told = failure(answer);
-            if row[column] == YES {
-                assert_eq!(told["code"], "VALIDATION_ERROR", "{kind} {tool}: {told}");
-                assert!(told["details"].as_str().unwrap().contains("noSuchField is not a known field"), "{told}");
-            } else {
-                assert_eq!(told["code"], "TOOL_NOT_ALLOWED", "{kind} {tool}: {told}");
-                assert_eq!(told["error"], format!("Tool {tool} {} {kind} agents", row[column]));
-            }
-        }
-    }
-}
-
-async fn routes_that_show_what_tools_show_go_by_the_same_table(bench: Bench) {
-    let floor = Floor::new(bench).await;
-    let [get, list, queue] = [
-        format!("/api/epic.get?id={}", floor.epic_id),
-        format!("/api/epic.list?projectId={}", floor.project_id),
-        format!("/api/review.queue?epicId={}", floor.epic_id),
-    ];
-    for (path, tool) in
-        [(&get, "mcp__agent__get_epic"), (&list, "mcp__agent__get_epic"), (&queue, "mcp__epic__get_review_queue")]
-    {
-        let row = TABLE.iter().find(|(name, _)| *name == tool).unwrap().1;
-        for (agent, said) in [&floor.orchestrator, &floor.supervisor, &floor.worker].into_iter().zip(row) {
-            let answer = agent.get(path).await;
-            if said == YES { drop(answer.ok()) } else { drop(answer.refused(403, "TOOL_NOT_ALLOWED")) }
-        }
-        floor.owner.get(path).await.ok();
-    }
-}
 
 async fn mail_goes_to_agents_and_to_the_human_and_is_answered(bench: Bench) {
     let floor = Floor::new(bench).await;
@@ -169,7 +86,7 @@ async fn start(worker: &Client) {
 }
 
 /// Hands a task in and returns its pull request.
-async fn submit(worker: &Client) -> String {
+pub(crate) async fn submit(worker: &Client) -> String {
     start(worker).await;
     let input = json!({ "title": "Basket", "description": "It holds things" });
     output(call(worker, "mcp__task__create_pr", input).await)["prUrl"].as_str().unwrap().to_owned()
@@ -295,68 +212,6 @@ async fn a_worker_says_that_it_is_ready_again_and_its_changes_are_submitted(benc
     let opened = log.iter().filter(|it| it.event_type == "ErrandOrdered" && it.payload.contains("open_pull_request"));
     let words = |it: &store::StoredEvent| it.payload.contains("Basket") && it.payload.contains("It holds things");
     assert_eq!(opened.filter(|it| words(it)).count(), 2, "both in the same words");
-}
-
-async fn what_is_reviewed_is_looked_at_as_it_was_submitted(bench: Bench) {
-    let shown = Arc::new(Shown::default());
-    let floor = Floor::with(bench, shown.settings()).await;
-    let _bench = Pretender::at(&floor, |work| {
-        Ok(match success_of(work) {
-            WorkResult::PullRequestOpened { pr_url, .. } => {
-                WorkResult::PullRequestOpened { pr_url, head: Some("abc123".to_owned()) }
-            }
-            other => other,
-        })
-    });
-    let look = async || {
-        let diff = output(call(&floor.supervisor, "mcp__git__get_diff", json!({ "taskId": floor.task_id })).await);
-        let file = json!({ "taskId": floor.task_id, "filePath": "a.txt" });
-        let file = output(call(&floor.supervisor, "mcp__epic__read_file", file).await);
-        let of = diff["diff"].as_str().unwrap().split(' ').next().unwrap().to_owned();
-        (of, file["content"].as_str().unwrap().to_owned())
-    };
-    let branch = (format!("task/{}/add-a-basket", floor.task_id), "the text of a.txt".to_owned());
-    assert_eq!(look().await, branch);
-    submit(&floor.worker).await;
-    assert_eq!(look().await, ("abc123".to_owned(), "the text of a.txt at abc123".to_owned()));
-    let changes = json!({ "taskId": floor.task_id, "feedback": "Say what it holds" });
-    output(call(&floor.supervisor, "mcp__epic__request_changes", changes).await);
-    assert_eq!(look().await, branch, "nothing is reviewed any more");
-}
-
-async fn worktrees_are_looked_at_by_those_whose_they_are(bench: Bench) {
-    let shown = Arc::new(Shown::default());
-    let floor = Floor::with(bench, shown.settings()).await;
-    let (task, epic) = (&floor.task_id, &floor.epic_id);
-    let diff = output(call(&floor.worker, "mcp__git__get_diff", json!({})).await);
-    let text = format!("task/{task}/add-a-basket against epic/{epic}/baskets");
-    assert_eq!(diff, json!({ "diff": text, "filesChanged": 1, "insertions": 2, "deletions": 3 }));
-    assert_eq!(output(call(&floor.supervisor, "mcp__git__get_diff", json!({ "taskId": task })).await), diff);
-    assert_eq!(failure(call(&floor.supervisor, "mcp__git__get_diff", json!({})).await)["code"], "NOT_YOURS");
-
-    let file = json!({ "taskId": task, "filePath": "src/basket.rs" });
-    let file = output(call(&floor.supervisor, "mcp__epic__read_file", file).await);
-    assert_eq!(file, json!({ "content": "the text of src/basket.rs", "path": "src/basket.rs" }));
-    let out = json!({ "taskId": task, "filePath": "../secret" });
-    let refused = failure(call(&floor.supervisor, "mcp__epic__read_file", out).await);
-    assert_eq!(
-        (&refused["code"], &refused["error"]),
-        (&json!("BENCH_REFUSED"), &json!("the path leads out of the worktree"))
-    );
-
-    // Neither another epic's task nor a colleague's.
-    let tills = floor.epic("Tills").await;
-    let stranger = floor.supervisor_of(&tills).await;
-    for tool in ["mcp__git__get_diff", "mcp__epic__read_file"] {
-        let mut input = json!({ "taskId": task });
-        if tool == "mcp__epic__read_file" {
-            input["filePath"] = "x".into();
-        }
-        assert_eq!(failure(call(&stranger, tool, input).await)["code"], "NOT_YOURS");
-    }
-    let colleague = floor.task("Add a till").await;
-    let refused = call(&floor.worker, "mcp__git__get_diff", json!({ "taskId": colleague })).await;
-    assert_eq!(failure(refused)["code"], "NOT_YOURS");
 }
 
 async fn decisions_and_calls_are_on_record_without_secrets(bench: Bench) {

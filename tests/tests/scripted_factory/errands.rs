@@ -50,12 +50,7 @@ async fn an_agent_is_started_in_its_worktree_with_what_it_needs_to_know(place: B
 
 async fn what_a_worker_left_uncommitted_is_reviewed_merged_and_makes_the_others_rebase(place: Bench) {
     let shop = Workshop::open(place, None).await;
-    let (cart, one) = shop.worker("Cart").await;
-    let (catalogue, two) = shop.worker("Catalogue").await;
-    shop.perform().await;
-    write_and_submit(&shop, cart, one, "cart.txt", "a cart\n").await;
-    write_and_submit(&shop, catalogue, two, "catalogue.txt", "a catalogue\n").await;
-    approve(&shop, cart).await;
+    let (cart, catalogue, two) = merged_and_to_be_rebased(&shop).await;
     assert_eq!(shop.last("TaskRebaseRequested").await["merged_task_id"], cart.to_string());
     shop.run(Actor::Agent(two), &RebaseTask { by: two }).await;
     shop.perform().await;
@@ -154,6 +149,17 @@ pub(crate) async fn write_and_submit(shop: &Workshop, task: TaskId, worker: Agen
     let submit = SubmitTask { by: worker, title: "A task".to_owned(), description: "Done".to_owned() };
     shop.run(Actor::Agent(worker), &submit).await;
     shop.perform().await;
+}
+
+/// Two tasks in review, of which the first was merged: that one, and the other with its worker.
+pub(crate) async fn merged_and_to_be_rebased(shop: &Workshop) -> (TaskId, TaskId, AgentId) {
+    let (cart, one) = shop.worker("Cart").await;
+    let (catalogue, two) = shop.worker("Catalogue").await;
+    shop.perform().await;
+    write_and_submit(shop, cart, one, "cart.txt", "a cart\n").await;
+    write_and_submit(shop, catalogue, two, "catalogue.txt", "a catalogue\n").await;
+    approve(shop, cart).await;
+    (cart, catalogue, two)
 }
 
 pub(crate) async fn approve(shop: &Workshop, task: TaskId) {

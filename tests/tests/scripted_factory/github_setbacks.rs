@@ -1,8 +1,11 @@
 //! What the bench does when something happens on GitHub without it: a merge that nobody could put on record, people who merge or push.
 
 use commands::Actor;
-use commands::factory::{AppointWorker, ApproveTask, CompleteEpic, DeclareDead, SubmitEpic, SubmitTask, Verdict};
+use commands::factory::{
+    AppointWorker, ApproveTask, CompleteEpic, DeclareDead, RebaseTask, SubmitEpic, SubmitTask, Verdict,
+};
 use domain::post::{Evidence, Profiles};
+use domain::task::Task;
 use muster_tests::both_stores;
 use muster_tests::pull_requests::PullRequests;
 use muster_tests::stores::Bench;
@@ -14,6 +17,7 @@ both_stores!(
     a_merge_on_github_that_is_not_on_record_is_found_when_its_task_is_done_again,
     what_people_merged_on_github_is_found_merged,
     a_conflict_on_github_sends_the_task_to_its_rebase,
+    a_task_whose_pull_request_was_closed_is_rebased_into_another,
 );
 
 async fn a_merge_on_github_that_is_not_on_record_is_found_when_its_task_is_done_again(place: Bench) {
@@ -90,4 +94,29 @@ async fn a_conflict_on_github_sends_the_task_to_its_rebase(place: Bench) {
     assert_eq!(shop.last("MailSent").await["subject"], "Rebase Required");
     let here = shop.folder.path().join("shop");
     assert_eq!(git(&here, &["show", &format!("{epic}:cart.txt")]), "a barrow\n", "what it is to be rebased onto");
+}
+
+async fn a_task_whose_pull_request_was_closed_is_rebased_into_another(place: Bench) {
+    let github = PullRequests::with_repository().await;
+    let shop = Workshop::open_on_github(place, &github).await;
+    let (cart, one) = shop.worker("Cart").await;
+    let (catalogue, two) = shop.worker("Catalogue").await;
+    shop.perform().await;
+    write_and_submit(&shop, cart, one, "cart.txt", "a cart\n").await;
+    write_and_submit(&shop, catalogue, two, "catalogue.txt", "a catalogue\n").await;
+    let approve = async |task_id, number| {
+        let approve = ApproveTask { by: shop.supervisor, task_id, pr_url: github.url_of(number) };
+        shop.run(Actor::Agent(shop.supervisor), &approve).await;
+        shop.perform().await;
+    };
+    approve(cart, 1).await;
+    github.close_there(2);
+    shop.run(Actor::Agent(two), &RebaseTask { by: two }).await;
+    shop.perform().await;
+    assert_eq!(shop.last("TaskRebased").await["pr_url"], github.url_of(3));
+    assert_eq!(shop.last("EpicReviewQueued").await["pr_url"], github.url_of(3));
+    let task: Task = shop.folded(catalogue.0).await;
+    assert_eq!(task.live().unwrap().in_epic().unwrap().pr_url, Some(github.url_of(3)));
+    approve(catalogue, 3).await;
+    assert_eq!((shop.count("TaskCompleted").await, shop.count("TaskMergeFailed").await), (2, 0));
 }

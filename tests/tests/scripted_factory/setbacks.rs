@@ -22,7 +22,7 @@ use reactors::bench::{BenchSettings, Whereabouts};
 use reactors::perform_errands::{FreshKey, Performer, Shop};
 use store::sql::Query;
 
-use crate::errands::{approve, git, tree, write_and_submit};
+use crate::errands::{approve, git, merged_and_to_be_rebased, tree, write_and_submit};
 use crate::workshop::Workshop;
 
 both_stores!(
@@ -59,12 +59,7 @@ async fn nothing_is_started_for_a_workspace_that_has_no_project_here(place: Benc
 
 async fn a_rebase_that_a_crash_cut_short_is_done_again(place: Bench) {
     let shop = Workshop::open(place, None).await;
-    let (cart, one) = shop.worker("Cart").await;
-    let (catalogue, two) = shop.worker("Catalogue").await;
-    shop.perform().await;
-    write_and_submit(&shop, cart, one, "cart.txt", "a cart\n").await;
-    write_and_submit(&shop, catalogue, two, "catalogue.txt", "a catalogue\n").await;
-    approve(&shop, cart).await;
+    let (_, catalogue, two) = merged_and_to_be_rebased(&shop).await;
     let (worktree, epic) = (tree(&shop, catalogue), epic(&shop).await);
     let cut = ["rebase", "--quiet", "--exec", "false", &epic];
     let cut = std::process::Command::new("git").arg("-C").arg(&worktree).args(cut).output().unwrap();

@@ -87,8 +87,7 @@ impl Call {
     pub(in crate::mcp) async fn workplace(&self, task: Option<TaskId>) -> Result<Workplace, Failure> {
         let task_id = task.map_or_else(|| self.post.task(), Ok)?;
         let epic = self.epic().await?;
-        let not_yours =
-            || Failure::Refused(Told::new(failure::NOT_YOURS, format!("task {task_id} is not one of your epic")));
+        let not_yours = || Failure::Refused(Told::new(failure::NOT_YOURS, format!("task {task_id} is not yours")));
         let Some((task, factory)) = self.known_task(task_id).await? else { return Err(not_yours()) };
         let is_mine = self.post.task().map_or(true, |mine| mine == task.id);
         if factory.epic_id != epic.id || !is_mine {

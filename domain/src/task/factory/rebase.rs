@@ -10,6 +10,8 @@ use crate::AgentId;
 pub struct RebaseTask {
     /// Who rebased it.
     pub by: AgentId,
+    /// Where its pull request is now, where a rebase may have moved it.
+    pub pr_url: Option<String>,
     /// The commit that it ends with now, where it is known.
     pub head: Option<String>,
     /// When this is asked.
@@ -21,19 +23,25 @@ pub(super) fn decide(task: &Task, command: RebaseTask) -> Result<Vec<TaskEvent>,
     if factory.state != TaskState::NeedsRebase {
         return Err(TaskError::InvalidFactoryTransition { from: factory.state, to: TaskState::PendingReview });
     }
-    Ok(vec![TaskEvent::TaskRebased { agent_id: command.by, head: command.head, rebased_at: command.now }])
+    let RebaseTask { by: agent_id, pr_url, head, now: rebased_at } = command;
+    let pr_url = pr_url.filter(|it| factory.pr_url.as_ref() != Some(it));
+    Ok(vec![TaskEvent::TaskRebased { agent_id, pr_url, head, rebased_at }])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::examples::{history_in, rebased};
+    use super::super::super::examples::{PR_URL, history_in, rebased};
     use super::*;
     use crate::examples::{after, at, given, id};
     use crate::task::{FactoryCommand, TaskCommand};
 
     fn rebase(by: u128) -> TaskCommand {
-        let head = Some("def456".to_owned());
-        TaskCommand::Factory(FactoryCommand::Rebase(RebaseTask { by: id(by), head, now: at(5) }))
+        rebase_at(by, None)
+    }
+
+    fn rebase_at(by: u128, pr_url: Option<&str>) -> TaskCommand {
+        let (pr_url, head) = (pr_url.map(str::to_owned), Some("def456".to_owned()));
+        TaskCommand::Factory(FactoryCommand::Rebase(RebaseTask { by: id(by), pr_url, head, now: at(5) }))
     }
 
     #[test]
@@ -44,6 +52,21 @@ mod tests {
         let task: Task = after([history, vec![rebased()]].concat());
         let factory = task.live().and_then(|it| it.in_epic()).expect("a task of an epic");
         assert_eq!((factory.state, factory.submitted_at), (TaskState::PendingReview, Some(at(5))));
+    }
+
+    #[test]
+    fn a_task_is_where_its_rebase_put_its_pull_request() {
+        let history = history_in(TaskState::NeedsRebase);
+        given::<Task>(history.clone()).when(rebase_at(30, Some(PR_URL))).then_expect_events(vec![rebased()]);
+        let (pr_url, head) = (Some("local://pull/2".to_owned()), Some("def456".to_owned()));
+        let moved = TaskEvent::TaskRebased { agent_id: id(30), pr_url, head, rebased_at: at(5) };
+        let command = rebase_at(30, Some("local://pull/2"));
+        given::<Task>(history.clone()).when(command).then_expect_events(vec![moved.clone()]);
+        for (event, pr_url) in [(rebased(), PR_URL), (moved, "local://pull/2")] {
+            let task: Task = after([history.clone(), vec![event]].concat());
+            let factory = task.live().and_then(|it| it.in_epic()).expect("a task of an epic");
+            assert_eq!(factory.pr_url.as_deref(), Some(pr_url));
+        }
     }
 
     #[test]

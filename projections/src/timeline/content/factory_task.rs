@@ -32,8 +32,11 @@ pub(super) fn said(event: &TaskEvent, subject: &Subject, rows: &mut Rows) -> Res
             };
             Said::new(*requested_at, json!({ "merged": merged })).to(worker).about(worker)
         }
-        TaskEvent::TaskRebased { agent_id, head, rebased_at } => {
-            let content = json!({ "rebasedBy": agent_shown(Some(*agent_id), rows)?, "head": head });
+        TaskEvent::TaskRebased { agent_id, pr_url, head, rebased_at } => {
+            let mut content = json!({ "rebasedBy": agent_shown(Some(*agent_id), rows)?, "head": head });
+            if let Some(pr_url) = pr_url {
+                content["prUrl"] = json!(pr_url);
+            }
             Said::new(*rebased_at, content).about(Some(*agent_id))
         }
         TaskEvent::TaskApproved { by, pr_url, approved_at } => {

@@ -193,7 +193,7 @@ impl Factory {
             Work::OpenPullRequest { task_id, .. } => WorkResult::PullRequestOpened { pr_url: url(*task_id), head },
             Work::Merge { .. } if goes_well => WorkResult::Merged { merge_commit },
             Work::Merge { .. } => WorkResult::MergeConflicted { files },
-            Work::Rebase { .. } if goes_well => WorkResult::Rebased { head },
+            Work::Rebase { task_id } if goes_well => WorkResult::Rebased { pr_url: Some(url(*task_id)), head },
             Work::Rebase { .. } => WorkResult::RebaseConflicted { files },
             Work::OpenEpicPullRequest { epic_id, .. } => {
                 WorkResult::EpicPullRequestOpened { pr_url: format!("local://epic/{epic_id}"), head }
