@@ -104,17 +104,20 @@ impl Cluster {
 
     /// A fresh, empty database; answers its URL.
     pub async fn create_database(&self) -> Result<String> {
-        self.copy_database("template1").await
+        self.create("").await
     }
 
     /// A fresh database that begins as a copy of another one, which nobody uses any more; answers its URL.
     pub async fn copy_database(&self, original: &str) -> Result<String> {
+        // Where nothing is synced, copying files takes less than writing every page into the server's own log.
+        self.create(&format!("template {original} strategy file_copy")).await
+    }
+
+    async fn create(&self, how: &str) -> Result<String> {
         // Connections belong to the runtime of one test, so none is kept.
         let name = format!("test_{}", Uuid::now_v7().simple());
         let mut connection = connect(&self.url("postgres")).await?;
-        // Copying files takes less than writing every page into the server's own log, where nothing is synced.
-        let sql = format!("create database {name} template {original} strategy file_copy");
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await?;
+        sqlx::raw_sql(AssertSqlSafe(format!("create database {name} {how}"))).execute(&mut connection).await?;
         connection.close().await?;
         Ok(self.url(&name))
     }
