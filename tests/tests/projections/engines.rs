@@ -15,6 +15,8 @@ both_stores! {
     engines_that_race_apply_every_fact_once,
     an_engine_that_is_shut_down_leaves_its_work_to_others_at_once,
     a_node_that_does_not_fold_sees_what_the_other_folds,
+    what_is_not_for_a_read_model_does_not_stir_it,
+    what_was_not_for_a_read_model_is_noted_before_its_engine_ends,
     waiting_for_what_does_not_happen_ends,
     status_tells_how_far_behind_a_projection_is,
     many_rows_of_one_batch_are_loaded_and_written,
@@ -67,6 +69,34 @@ async fn an_engine_that_is_shut_down_leaves_its_work_to_others_at_once(bench: Be
         assert_eq!(engine.status().await.unwrap()[0].owner.as_deref(), Some(owner));
         engine.shutdown().await;
     }
+}
+
+async fn what_is_not_for_a_read_model_does_not_stir_it(bench: Bench) {
+    let fleet = Fleet::new(bench);
+    let engine = fleet.engine(projections::all());
+    let id = fleet.workspace("acme").await;
+    fleet.caught_up(&engine).await;
+    let stand = |name| engine.stand(&[name]).expect("this node folds");
+    let (wiki, workspaces) = (stand("wiki"), stand(workspaces::NAME));
+    fleet.renamed(id, "globex").await;
+    fleet.caught_up(&engine).await;
+    assert_eq!(stand("wiki"), wiki);
+    assert!(stand(workspaces::NAME) > workspaces);
+    engine.shutdown().await;
+}
+
+async fn what_was_not_for_a_read_model_is_noted_before_its_engine_ends(bench: Bench) {
+    let fleet = Fleet::new(bench);
+    let engine = fleet.engine(projections::all());
+    let id = fleet.workspace("acme").await;
+    for n in 0..5 {
+        fleet.renamed(id, &format!("acme {n}")).await;
+    }
+    fleet.caught_up(&engine).await;
+    assert!(engine.status().await.unwrap().iter().all(|it| (it.checkpoint, it.lag_events) == (6, 0)));
+    engine.shutdown().await;
+    let noted = projections::status(&fleet.log(), fleet.views(), &projections::all()).await.unwrap();
+    assert!(noted.iter().all(|it| (it.checkpoint, it.lag_events) == (6, 0)), "{noted:#?}");
 }
 
 async fn a_node_that_does_not_fold_sees_what_the_other_folds(bench: Bench) {
