@@ -149,12 +149,14 @@ impl<'a> Streams<'a> {
         for append in &commit.appends {
             match self.append(append, *head, recorded_at) {
                 Ok(()) => *head += append.events.len() as i64,
-                Err(error) if finds_out(commit).is_some() && breaks_a_sequence(&error) => {
+                Err(error) => {
                     let (stream, expected) = (append.stream.clone(), append.expected);
-                    let actual = self.look_up(&stream)?;
-                    return Ok(Some(CommitError::Conflict { stream, expected, actual }));
+                    // Not for any other reason, and where this was the first insert of the commit.
+                    let is_late = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
+                    let actual = if finds_out(commit).is_some() && is_late { self.look_up(&stream)? } else { expected };
+                    let conflict = CommitError::Conflict { stream, expected, actual };
+                    return if actual == expected { Err(error) } else { Ok(Some(conflict)) };
                 }
-                Err(error) => return Err(error),
             }
         }
         Ok(None)
@@ -193,11 +195,6 @@ fn finds_out(commit: &Commit) -> Option<&StreamId> {
         }
         _ => None,
     }
-}
-
-fn breaks_a_sequence(error: &rusqlite::Error) -> bool {
-    let rusqlite::Error::SqliteFailure(error, _) = error else { return false };
-    error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
 }
 
 /// The first reason not to take the commit, in the order that both stores keep.

@@ -9,6 +9,7 @@ both_stores! {
     a_writer_behind_the_stream_is_told_where_it_stands,
     a_writer_ahead_of_the_stream_is_told_where_it_stands,
     a_stream_begins_only_once,
+    who_remembers_nothing_refuses_the_same,
     a_commit_lands_on_all_its_streams,
     one_conflict_keeps_the_whole_commit_out,
     the_first_conflict_is_the_one_that_is_named,
@@ -37,6 +38,20 @@ async fn a_stream_begins_only_once(bench: Bench) {
     let refusal = bench.commit(one(&a, 0)).await.unwrap_err();
     assert_eq!(refusal, CommitError::Conflict { stream: a.clone(), expected: 0, actual: 1 });
     assert_eq!(bench.stream(&a).await.len(), 1);
+}
+
+async fn who_remembers_nothing_refuses_the_same(mut bench: Bench) {
+    let a = stream("a");
+    bench.commit(Commit::default().append(&a, 0, events(3))).await.unwrap();
+    for expected in [0, 2, 5] {
+        bench.close();
+        bench.reopen().await;
+        let (late, beside) = tokio::join!(bench.commit(one(&a, expected)), bench.commit(one(&stream(expected), 0)));
+        assert_eq!(late.unwrap_err(), CommitError::Conflict { stream: a.clone(), expected, actual: 3 });
+        beside.unwrap();
+    }
+    assert_eq!(bench.stream(&a).await.len(), 3);
+    assert_eq!(bench.log().verify(|_| {}).await.unwrap().finding, None);
 }
 
 async fn a_commit_lands_on_all_its_streams(bench: Bench) {
