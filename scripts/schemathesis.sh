@@ -20,7 +20,8 @@ if [ ! -x "$venv/bin/schemathesis" ]; then
     fi
 fi
 
-cargo build --quiet --package api --bin muster
+# As the tests build it: asked for by itself it would be built again, with other features.
+cargo test --quiet --workspace --no-run
 place=$(mktemp -d)
 GITHUB_WEBHOOK_SECRET=known-to-nobody target/debug/muster --data-dir "$place/data" serve \
     --port 0 --rate-limits off >"$place/server.log" 2>&1 &
