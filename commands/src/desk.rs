@@ -10,9 +10,10 @@ use cqrs_es::DomainEvent;
 use cqrs_es::event_sink::EventSink;
 use domain::notification_settings::Addresses;
 use domain::{Demand, Entity, UserId};
-use store::{Claim, Commit, CommitError, Guard, KnownKeys, NewEvent, RowChange, StreamAppend, StreamId, Take};
+use store::{Claim, Commit, CommitError, Fate, Guard, KnownKeys, NewEvent, RowChange, StreamAppend, StreamId, Take};
 use uuid::Uuid;
 
+use crate::cache::WarmState;
 use crate::notification::addresses_of;
 use crate::{Actor, Context, Executor, Refusal, Stop};
 
@@ -24,6 +25,8 @@ pub struct Desk<'a> {
     trust_warm: bool,
     /// Whether any was.
     pub(crate) used_warm: bool,
+    /// The aggregates whose state is that of a commit under way.
+    unsettled: Vec<(StreamId, Fate)>,
     commit: Commit,
     /// What each claim and scope of the commit means when the log says no.
     refusals: Vec<(Meaning, Refusal)>,
@@ -68,6 +71,7 @@ impl<'a> Desk<'a> {
             context,
             trust_warm,
             used_warm: false,
+            unsettled: Vec::new(),
             commit: Commit::default(),
             refusals: Vec::new(),
             states: Vec::new(),
@@ -110,8 +114,9 @@ impl<'a> Desk<'a> {
         }
         let warm = if self.trust_warm { self.executor.warm.get::<A>(&stream, self.keys.erasures) } else { None };
         let loaded = match warm {
-            Some((state, sequence)) => {
+            Some(WarmState { state, sequence, underway }) => {
                 self.used_warm = true;
+                self.unsettled.extend(underway.map(|fate| (stream.clone(), fate)));
                 Loaded { stream, state, sequence }
             }
             None => self.executor.load(stream, self.keys.erasures).await?,
@@ -256,7 +261,24 @@ impl<'a> Desk<'a> {
 
     /// The streams that move on, which others may want to move too. One that begins is nobody else's.
     pub(crate) fn moves(&self) -> impl Iterator<Item = &StreamId> {
-        self.commit.appends.iter().filter(|append| append.expected > 0).map(|append| &append.stream)
+        self.moves_from().map(|(stream, _)| stream)
+    }
+
+    /// The same, with where each stands.
+    pub(crate) fn moves_from(&self) -> impl Iterator<Item = (&StreamId, i64)> {
+        let moving = self.commit.appends.iter().filter(|append| append.expected > 0);
+        moving.map(|append| (&append.stream, append.expected))
+    }
+
+    /// Whether others may go on from it before it has landed: it moves one stream on and needs nothing else.
+    pub(crate) fn is_plain_move(&self) -> bool {
+        self.commit.is_plain() && self.moves().next().is_some() && self.context.idempotency.is_none()
+    }
+
+    /// A state that was relied on and has not come to be yet, if the commit cannot simply follow the one that leaves it.
+    pub(crate) fn unsettled(&self) -> Option<&(StreamId, Fate)> {
+        let follows = |of: &StreamId| self.is_plain_move() && self.moves().any(|it| it == of);
+        self.unsettled.iter().find(|(of, _)| !follows(of))
     }
 
     /// Nothing to append and nothing to write: it was already so.
@@ -266,7 +288,8 @@ impl<'a> Desk<'a> {
 
     /// What was laid down, and the states that will then be true.
     pub(crate) fn clear(self) -> (Commit, Vec<Decided>, Refusals) {
-        (self.commit, self.states, Refusals(self.refusals))
+        let follows = self.unsettled.into_iter().next().map(|(_, fate)| fate);
+        (Commit { follows, ..self.commit }, self.states, Refusals(self.refusals))
     }
 }
 
@@ -284,6 +307,7 @@ impl Refusals {
             CommitError::GithubIdentityTaken => return Some(Refusal::GithubIdentityTaken),
             CommitError::Conflict { .. }
             | CommitError::KeysMoved
+            | CommitError::Unfounded
             | CommitError::KeyUsed(_)
             | CommitError::Malformed(_)
             | CommitError::Unavailable(_) => return None,

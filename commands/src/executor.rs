@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use cqrs_es::Aggregate;
 use domain::Entity;
 use store::{
-    CommitError, EventLog, NewEvent, Receipt, Remember, Remembered, StoreError, StoredEvent, StreamAppend, StreamId,
+    CommitError, EventLog, Fate, NewEvent, Receipt, Remember, Remembered, StoreError, StoredEvent, StreamAppend,
+    StreamId,
 };
 
-use crate::cache::WarmAggregates;
+use crate::cache::{WarmAggregates, WarmState};
 use crate::desk::Decided;
 use crate::flights::{Flights, Turn, Turns};
 use crate::{CommandError, Context, Decision, Desk, Idempotency, Loaded, Stop, sealing};
@@ -49,10 +50,14 @@ enum Attempt<T> {
     Done(Done<T>),
     /// Another command moved this stream first.
     Outrun(StreamId),
-    /// Another command of this node is appending to this stream.
+    /// Another command of this node is appending to this stream, or just has.
     Busy(StreamId),
     /// The answer came from warm state and is not yet to be believed.
     Unsure,
+    /// It was decided on what a commit under way leaves on this stream, and cannot simply follow that.
+    Unsettled(StreamId, Fate),
+    /// What it followed on this stream has not come to be.
+    Unfounded(StreamId),
     /// A key of some workspace's text was made or destroyed.
     KeysMoved,
 }
@@ -112,8 +117,7 @@ impl Executor {
         let mut turn: Option<Turn> = None;
         let (mut outrun, mut waited) = (0, 0);
         while outrun < ATTEMPTS {
-            let held = turn.as_ref().filter(|_| waited <= PATIENCE);
-            match self.attempt(context, decision, trust_warm, held, waited > PATIENCE).await? {
+            match self.attempt(context, decision, trust_warm, &mut turn, waited > PATIENCE).await? {
                 Attempt::Done(done) => return Ok(done),
                 Attempt::Unsure => trust_warm = false,
                 Attempt::KeysMoved => outrun += 1,
@@ -124,17 +128,33 @@ impl Executor {
                     drop(turn.take());
                     turn = Some(self.turns.wait(&stream).await);
                 }
+                Attempt::Unsettled(stream, fate) => {
+                    waited += 1;
+                    // Nobody goes on from there while this one has its turn, so it does not wait for ever.
+                    self.wait_for_turn(&mut turn, &stream).await;
+                    fate.lands().await;
+                }
+                Attempt::Unfounded(stream) => {
+                    outrun += 1;
+                    // Nobody trusts what was lost; what others have left since may be followed, for some time.
+                    trust_warm &= outrun < ATTEMPTS / 2;
+                    self.wait_for_turn(&mut turn, &stream).await;
+                }
                 Attempt::Outrun(stream) => {
                     outrun += 1;
                     trust_warm = false;
-                    if !turn.as_ref().is_some_and(|it| self.turns.is_on(it, &stream)) {
-                        drop(turn.take());
-                        turn = Some(self.turns.wait(&stream).await);
-                    }
+                    self.wait_for_turn(&mut turn, &stream).await;
                 }
             }
         }
         Err(CommandError::Conflict)
+    }
+
+    async fn wait_for_turn(&self, turn: &mut Option<Turn>, stream: &StreamId) {
+        if !turn.as_ref().is_some_and(|it| self.turns.is_on(it, stream)) {
+            drop(turn.take());
+            *turn = Some(self.turns.wait(stream).await);
+        }
     }
 
     async fn attempt<D: Decision>(
@@ -142,7 +162,7 @@ impl Executor {
         context: &Context,
         decision: &D,
         trust_warm: bool,
-        turn: Option<&Turn>,
+        turn: &mut Option<Turn>,
         impatient: bool,
     ) -> Result<Attempt<D::Outcome>, CommandError> {
         let mut desk = Desk::new(self, context, trust_warm);
@@ -161,22 +181,40 @@ impl Executor {
             let position = self.log.head().await?.position;
             return Ok(Attempt::Done(Done { outcome, position, replayed: false, recorded: vec![] }));
         }
-        let mut turns = Vec::new();
-        for stream in desk.moves().filter(|it| !impatient && !turn.is_some_and(|turn| self.turns.is_on(turn, it))) {
+        let mut turns: Vec<Turn> = Vec::new();
+        let held = |stream: &StreamId| turn.as_ref().is_some_and(|it| self.turns.is_on(it, stream));
+        for stream in desk.moves().filter(|it| !impatient && !held(it)) {
             match self.turns.take(stream) {
                 Some(turn) => turns.push(turn),
                 None => return Ok(Attempt::Busy(stream.clone())),
             }
         }
-        self.commit(context, desk, outcome, D::TELLS_EVENTS).await
+        // With the turns taken nobody moves these on; whoever just did is followed.
+        let is_behind =
+            |(it, at): &(&StreamId, i64)| self.warm.sequence(it, desk.keys.erasures).is_some_and(|now| now > *at);
+        if let Some((stream, _)) = desk.moves_from().find(|it| !impatient && is_behind(it)) {
+            return Ok(Attempt::Busy(stream.clone()));
+        }
+        if let Some((stream, fate)) = desk.unsettled() {
+            return Ok(Attempt::Unsettled(stream.clone(), fate.clone()));
+        }
+        let leads = desk.is_plain_move() && !impatient;
+        if leads {
+            turns.extend(turn.take());
+        }
+        self.commit(context, desk, outcome, D::TELLS_EVENTS, turns, leads).await
     }
 
+    /// Commits what is on the desk. Others may follow a command that `leads` as soon as the writer has it; the turns of any
+    /// other are kept to the end.
     async fn commit<T>(
         &self,
         context: &Context,
         desk: Desk<'_>,
         outcome: T,
         tells_events: bool,
+        turns: Vec<Turn>,
+        leads: bool,
     ) -> Result<Attempt<T>, CommandError>
     where
         T: serde::Serialize + serde::de::DeserializeOwned,
@@ -187,10 +225,24 @@ impl Executor {
         commit.remember = context.idempotency.as_ref().map(|it| remember(context, it, &outcome));
         let told = if tells_events { commit.appends.clone() } else { vec![] };
         let turns_keys = sealing::seal(&mut commit, &keys)?;
-        match self.log.commit(commit).await {
+        let mut turns = turns;
+        let underway = self.log.submit(commit).await;
+        if let (Ok(underway), true) = (&underway, leads) {
+            for Decided { stream, state, sequence } in &states {
+                let fate = Some(underway.fate.clone());
+                self.warm.put(stream.clone(), state.clone(), *sequence, keys.erasures, fate);
+            }
+            turns.clear();
+        }
+        let ended = match underway {
+            Ok(underway) => underway.ended().await,
+            Err(refused) => Err(refused),
+        };
+        match ended {
             Ok(receipt) => {
-                for Decided { stream, state, sequence } in states {
-                    self.warm.put(stream, state, sequence, keys.erasures);
+                // What others follow is warm already.
+                for Decided { stream, state, sequence } in states.into_iter().filter(|_| !leads) {
+                    self.warm.put(stream, state, sequence, keys.erasures, None);
                 }
                 // The command stands, whether or not its key is known here at once: the next one finds out.
                 if turns_keys && let Err(error) = self.look_at_keys().await {
@@ -206,6 +258,10 @@ impl Executor {
                 }
                 Ok(Attempt::Outrun(stream))
             }
+            Err(CommitError::Unfounded) => match states.into_iter().next() {
+                Some(moved) => Ok(Attempt::Unfounded(moved.stream)),
+                None => Err(CommandError::Fault("a commit without events followed another".into())),
+            },
             Err(CommitError::KeysMoved) => {
                 self.look_at_keys().await?;
                 Ok(Attempt::KeysMoved)
@@ -243,7 +299,11 @@ impl Executor {
         erasures: i64,
     ) -> Result<Loaded<A>, StoreError> {
         // What is warm is true as far as it goes, so only what came after is read.
-        let (mut state, mut sequence) = self.warm.get::<A>(&stream, erasures).unwrap_or_default();
+        let (mut state, mut sequence) = match self.warm.get::<A>(&stream, erasures) {
+            Some(WarmState { state, sequence, underway: None }) => (state, sequence),
+            Some(WarmState { state, sequence, underway: Some(fate) }) if fate.lands().await => (state, sequence),
+            Some(_) | None => Default::default(),
+        };
         let events = self.log.read_stream(&stream, sequence + 1, None).await?;
         for event in events {
             let decoded =
@@ -252,7 +312,7 @@ impl Executor {
             Arc::make_mut(&mut state).apply(decoded);
             sequence = event.sequence;
         }
-        self.warm.put(stream.clone(), state.clone(), sequence, erasures);
+        self.warm.put(stream.clone(), state.clone(), sequence, erasures, None);
         Ok(Loaded { stream, state, sequence })
     }
 }

@@ -1,15 +1,16 @@
 //! A batch in the making: commands that share nothing, so that each is decided by the log as it stood before the batch.
+//!
+//! Commands that follow one another on a stream are one to the log: they land together, or none does.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash as _};
 use std::sync::OnceLock;
 
-use tokio::sync::oneshot;
-
 use crate::chain::{self, Hash};
+use crate::fate::{Answer, Standing};
 use crate::well_formed::check;
-use crate::{Commit, CommitError, Guard, Receipt, RowChange};
+use crate::{Commit, CommitError, Guard, Receipt, RowChange, StreamAppend};
 
 /// The most commands in one transaction.
 const MOST_COMMANDS: usize = 512;
@@ -22,6 +23,8 @@ pub(crate) struct Prepared {
     pub(crate) commit: Commit,
     /// One per event, in the order of the appends.
     pub(crate) leaves: Vec<Hash>,
+    /// How many events each command has that was joined to it, in their order; they come last.
+    followers: Vec<usize>,
     touches: Vec<Touch>,
     bytes: usize,
     /// Whether it makes or destroys a key: what comes after it must know.
@@ -32,7 +35,9 @@ pub(crate) struct Prepared {
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) prepared: Prepared,
-    pub(crate) answer: oneshot::Sender<Result<Receipt, CommitError>>,
+    pub(crate) answer: Answer,
+    /// Those of the commands that were joined to it.
+    pub(crate) followers: Vec<Answer>,
 }
 
 /// One thing that a commit needs of the log, by its hash: two things that happen to share one are only kept apart.
@@ -68,7 +73,73 @@ impl Prepared {
         let touches = touches(&commit);
         let turns_keys =
             commit.rows.iter().any(|it| matches!(it, RowChange::AddTextKey { .. } | RowChange::DestroyTextKeys { .. }));
-        Ok(Self { commit, leaves, touches, bytes, turns_keys })
+        Ok(Self { commit, leaves, followers: Vec::new(), touches, bytes, turns_keys })
+    }
+
+    /// How many commands it is.
+    pub(crate) fn commands(&self) -> usize {
+        1 + self.followers.len()
+    }
+
+    /// Tells each of its commands apart: those that were joined stand where the one before them leaves the stream.
+    pub(crate) fn one_by_one(&self) -> Vec<Self> {
+        let [append] = self.commit.appends.as_slice() else { return vec![self.clone()] };
+        let mut at = 0;
+        let part = |events: usize| {
+            let range = at..at + events;
+            at = range.end;
+            let appends = vec![StreamAppend {
+                stream: append.stream.clone(),
+                expected: append.expected + range.start as i64,
+                events: append.events[range.clone()].to_vec(),
+            }];
+            let commit = Commit { appends, ..self.commit.clone() };
+            Self { commit, leaves: self.leaves[range].to_vec(), followers: Vec::new(), ..self.clone() }
+        };
+        std::iter::once(self.own_events()).chain(self.followers.iter().copied()).map(part).collect()
+    }
+
+    /// What each of its commands is told, by what came of all of them.
+    pub(crate) fn share_out(
+        &self,
+        outcome: Result<Receipt, CommitError>,
+        told: &mut Vec<Result<Receipt, CommitError>>,
+    ) {
+        if self.followers.is_empty() {
+            told.push(outcome);
+            return;
+        }
+        match outcome {
+            Ok(Receipt { first, recorded_at, .. }) => {
+                let mut next = first;
+                for events in std::iter::once(self.own_events()).chain(self.followers.iter().copied()) {
+                    let first = next;
+                    next += events as i64;
+                    told.push(Ok(Receipt { first, last: next - 1, recorded_at }));
+                }
+            }
+            // It is the same for all of them.
+            Err(error @ (CommitError::KeysMoved | CommitError::Unavailable(_))) => {
+                told.extend(std::iter::repeat_n(Err(error), self.commands()));
+            }
+            Err(refusal) => {
+                told.push(Err(refusal));
+                told.extend(self.followers.iter().map(|_| Err(CommitError::Unfounded)));
+            }
+        }
+    }
+
+    /// Without those of the commands that were joined.
+    fn own_events(&self) -> usize {
+        self.leaves.len() - self.followers.iter().sum::<usize>()
+    }
+
+    /// Takes in a command that follows the last one of these.
+    fn join(&mut self, next: Self) {
+        self.followers.push(next.leaves.len());
+        self.leaves.extend(next.leaves);
+        let events = next.commit.appends.into_iter().flat_map(|append| append.events);
+        self.commit.appends[0].events.extend(events);
     }
 }
 
@@ -78,7 +149,16 @@ pub(crate) struct Batch {
     pub(crate) commands: Vec<Pending>,
     /// Of its events.
     pub(crate) bytes: usize,
-    touched: HashMap<u64, How>,
+    /// Commands that were joined to others.
+    joined: usize,
+    touched: HashMap<u64, Touched>,
+}
+
+/// How a thing is touched, and by which command first.
+#[derive(Debug)]
+struct Touched {
+    how: How,
+    by: usize,
 }
 
 impl Batch {
@@ -90,25 +170,53 @@ impl Batch {
             first.turns_keys || next.turns_keys || first.commit.known_keys != next.commit.known_keys
         });
         let full = other_keys
-            || self.commands.len() >= MOST_COMMANDS
+            || self.commands.len() + self.joined >= MOST_COMMANDS
             || (!self.commands.is_empty() && self.bytes + pending.prepared.bytes > MOST_BYTES);
+        if full {
+            return Some(pending);
+        }
+        let follows = pending.prepared.commit.follows.as_ref();
+        if follows.is_some_and(|it| it.standing() == Standing::Underway) {
+            // What it follows is in this batch, or comes in another one before it.
+            let Some(leader) = self.leader_of(&pending) else { return Some(pending) };
+            self.bytes += pending.prepared.bytes;
+            self.joined += 1;
+            let leader = &mut self.commands[leader];
+            leader.prepared.join(pending.prepared);
+            leader.followers.push(pending.answer);
+            return None;
+        }
         let clashes = |touch: &Touch| {
             let before = self.touched.get(&touch.what);
-            before.is_some_and(|before| touch.how == How::Changes || touch.how != *before)
+            before.is_some_and(|before| touch.how == How::Changes || touch.how != before.how)
         };
-        if full || pending.prepared.touches.iter().any(clashes) {
+        if pending.prepared.touches.iter().any(clashes) {
             return Some(pending);
         }
         self.bytes += pending.prepared.bytes;
+        let by = self.commands.len();
         for touch in &pending.prepared.touches {
-            let how = self.touched.entry(touch.what).or_insert(touch.how);
+            let touched = self.touched.entry(touch.what).or_insert(Touched { how: touch.how, by });
             // What a commit both changes and relies on is changed.
             if touch.how == How::Changes {
-                *how = How::Changes;
+                touched.how = How::Changes;
             }
         }
         self.commands.push(pending);
         None
+    }
+
+    /// The command that a follower can be joined to: plain like itself, and the last on its stream is the one it follows
+    /// and leaves the stream where the follower thinks.
+    fn leader_of(&self, follower: &Pending) -> Option<usize> {
+        let stream = follower.prepared.touches.first()?;
+        let by = self.touched.get(&stream.what)?.by;
+        let leader = self.commands.get(by).filter(|it| it.prepared.commit.is_plain())?;
+        let (before, next) = (leader.prepared.commit.appends.first()?, follower.prepared.commit.appends.first()?);
+        let fits = before.stream == next.stream && before.expected + before.events.len() as i64 == next.expected;
+        let last = leader.followers.last().unwrap_or(&leader.answer);
+        let follows = follower.prepared.commit.follows.as_ref().is_some_and(|it| it.is(last.fate()));
+        (fits && follows).then_some(by)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::{NewEvent, RowChange, StreamId};
+use crate::{Fate, NewEvent, RowChange, StreamId};
 
 /// What a command asks of the log. All of it lands, or none.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +22,9 @@ pub struct Commit {
     /// By which knowledge of keys its text was sealed, or not sealed; refused when another key was made or destroyed
     /// since. `None` where there is nothing to seal.
     pub known_keys: Option<i64>,
+    /// The commit under way on whose outcome this one was decided: it lands only if that one has. Only for a commit that
+    /// is nothing but events of one stream, the one that both append to.
+    pub follows: Option<Fate>,
 }
 
 /// Events for one stream that must stand at `expected`.
@@ -171,6 +174,9 @@ pub enum CommitError {
     /// decided, must be looked at again.
     #[error("keys were made or destroyed since this was decided")]
     KeysMoved,
+    /// The commit on which this one was decided has not landed.
+    #[error("what this was decided on has not come to be")]
+    Unfounded,
     /// The commit itself makes no sense: a stream twice, an append of nothing, JSON that is not JSON.
     #[error("malformed commit: {0}")]
     Malformed(String),
@@ -183,6 +189,16 @@ impl Commit {
     /// A commit that only writes rows beside the log.
     pub fn of_rows(rows: Vec<RowChange>) -> Self {
         Self { rows, ..Self::default() }
+    }
+
+    /// Whether it is nothing but events of one stream.
+    pub fn is_plain(&self) -> bool {
+        self.appends.len() == 1
+            && self.takes.is_empty()
+            && self.releases.is_empty()
+            && self.guards.is_empty()
+            && self.rows.is_empty()
+            && self.remember.is_none()
     }
 }
 

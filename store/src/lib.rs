@@ -28,6 +28,7 @@ mod commit;
 mod error;
 mod event;
 mod excerpt;
+mod fate;
 mod known;
 mod log;
 mod moment;
@@ -50,7 +51,8 @@ pub use commit::{
 pub use error::StoreError;
 pub use event::{NewEvent, StoredEvent, StreamId};
 pub use excerpt::Excerpt;
-pub use log::EventLog;
+pub use fate::{Fate, Standing};
+pub use log::{EventLog, Underway};
 pub use moment::{Moment, MomentError};
 pub use open::{Access, Location, Settings, Stores, scratch_views};
 pub use read::{Head, LogStats, Page, TypeCount};

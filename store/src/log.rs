@@ -4,10 +4,11 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::batch::{Pending, Prepared};
+use crate::fate::{Answer, Fate};
 use crate::postgres::{PostgresAppender, PostgresWriter};
 use crate::seal::KeyRing;
 use crate::sql::{Database, Query};
@@ -64,18 +65,29 @@ impl EventLog {
 
     /// Appends all of a commit or nothing, durably.
     pub async fn commit(&self, commit: Commit) -> Result<Receipt, CommitError> {
-        let _raised = (!commit.rows.is_empty()).then(|| RaisedAtTheEnd(&self.row_changes));
+        self.submit(commit).await?.ended().await
+    }
+
+    /// Hands a commit over. What is handed over later is decided later, so it may follow this one.
+    pub async fn submit(&self, commit: Commit) -> Result<Underway<'_>, CommitError> {
+        let raised = (!commit.rows.is_empty()).then(|| RaisedAtTheEnd(&self.row_changes));
         let prepared = Prepared::new(commit)?;
         let (answer, answered) = oneshot::channel();
-        let gone = || CommitError::Unavailable("the writer has stopped".into());
+        let answer = Answer::new(answer);
+        let fate = answer.fate().clone();
         // Held until the answer: what waits for the writer is bounded.
-        let _room = self.room.acquire().await.map_err(|_| gone())?;
-        let pending = Pending { prepared, answer };
+        let room = self.room.acquire().await.map_err(|_| gone())?;
+        let pending = Pending { prepared, answer, followers: Vec::new() };
         match &self.writer {
             Writer::Sqlite(it) => it.submit(pending).map_err(|_| gone())?,
             Writer::Postgres(it) => it.submit(pending).map_err(|_| gone())?,
         }
-        answered.await.map_err(|_| gone())?
+        Ok(Underway { fate, answered, _room: room, _raised: raised })
+    }
+
+    /// How many commits were handed over and have no answer yet.
+    pub fn waiting(&self) -> usize {
+        QUEUE - self.room.available_permits()
     }
 
     /// Shows the newest position known here, and wakes on every commit: at once on this node, soon on others.
@@ -142,6 +154,26 @@ impl std::fmt::Debug for EventLog {
             .field("head", &*self.head.borrow())
             .finish_non_exhaustive()
     }
+}
+
+/// A commit that the writer has.
+pub struct Underway<'a> {
+    /// What becomes of it, for others to follow.
+    pub fate: Fate,
+    answered: oneshot::Receiver<Result<Receipt, CommitError>>,
+    _room: SemaphorePermit<'a>,
+    _raised: Option<RaisedAtTheEnd<'a>>,
+}
+
+impl Underway<'_> {
+    /// Waits until it is durable or refused.
+    pub async fn ended(self) -> Result<Receipt, CommitError> {
+        self.answered.await.map_err(|_| gone())?
+    }
+}
+
+fn gone() -> CommitError {
+    CommitError::Unavailable("the writer has stopped".into())
 }
 
 /// Counts a change of rows when its commit has ended, however it has.

@@ -28,6 +28,9 @@ pub(crate) fn check(commit: &Commit) -> Result<(), String> {
             }
         }
     }
+    if commit.follows.is_some() && !commit.is_plain() {
+        return Err("only events of one stream can follow a commit that is under way".to_owned());
+    }
     let mut taken = HashSet::new();
     if let Some(twice) = commit.takes.iter().find(|take| !taken.insert(&take.claim)) {
         return Err(format!("{}/{} is taken twice", twice.claim.scope, twice.claim.key));

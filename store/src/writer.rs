@@ -3,9 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use crate::batch::{Batch, Pending, Prepared};
+use crate::fate::{Answer, Standing};
 use crate::{CommitError, Receipt, StoreError, StreamId};
 
 /// Enough to fill the next batch; the rest waits where it came from.
@@ -41,6 +42,10 @@ impl Backlog {
         let mut batch = Batch::default();
         // Those put off come first and keep their order, or a busy stream could starve one of them.
         for pending in std::mem::take(&mut self.0).into_iter().chain(std::iter::from_fn(&mut more)) {
+            if pending.prepared.commit.follows.as_ref().is_some_and(|it| it.standing() == Standing::Lost) {
+                pending.answer.tell(Err(CommitError::Unfounded));
+                continue;
+            }
             // The first is always admitted, and no more are put off than fit: none that was taken is lost at the break.
             self.0.extend(batch.admit(pending));
             if self.0.len() >= MOST_PUT_OFF {
@@ -61,11 +66,16 @@ impl Backlog {
         if self.0.is_empty() {
             return;
         }
-        let landed = prepared.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_ok());
-        let landed: HashMap<&StreamId, i64> = landed
-            .flat_map(|(prepared, _)| &prepared.commit.appends)
-            .map(|it| (&it.stream, it.expected + it.events.len() as i64))
-            .collect();
+        let mut outcomes = outcomes;
+        let mut landed: HashMap<&StreamId, i64> = HashMap::new();
+        for it in prepared {
+            let (its_own, others) = outcomes.split_at(it.commands());
+            outcomes = others;
+            if its_own.iter().all(Result::is_ok) {
+                let ends = it.commit.appends.iter().map(|it| (&it.stream, it.expected + it.events.len() as i64));
+                landed.extend(ends);
+            }
+        }
         let outrun = |pending: &Pending| {
             let commit = &pending.prepared.commit;
             let first = commit.appends.first().filter(|_| commit.remember.is_none())?;
@@ -75,7 +85,7 @@ impl Backlog {
         };
         for pending in std::mem::take(&mut self.0) {
             match outrun(&pending) {
-                Some(conflict) => drop(pending.answer.send(Err(conflict))),
+                Some(conflict) => pending.answer.tell(Err(conflict)),
                 None => self.0.push_back(pending),
             }
         }
@@ -85,7 +95,7 @@ impl Backlog {
 /// A batch whose outcome is known and whose callers are still waiting for it.
 #[must_use]
 pub(crate) struct Decided {
-    answers: Vec<oneshot::Sender<Result<Receipt, CommitError>>>,
+    answers: Vec<Answer>,
     outcomes: Vec<Result<Receipt, CommitError>>,
 }
 
@@ -93,16 +103,21 @@ impl Decided {
     /// Tells everyone how it went.
     pub(crate) fn answer(self) {
         for (answer, outcome) in self.answers.into_iter().zip(self.outcomes) {
-            // A caller that went away still has its events in the log.
-            let _ = answer.send(outcome);
+            answer.tell(outcome);
         }
     }
 }
 
 /// Commits a batch.
 pub(crate) async fn commit(log: &mut impl Append, batch: Batch, backlog: &mut Backlog, heads: &Heads) -> Decided {
-    let (prepared, answers): (Vec<_>, Vec<_>) = batch.commands.into_iter().map(|it| (it.prepared, it.answer)).unzip();
-    metrics::histogram!("muster_append_batch_commands").record(prepared.len() as f64);
+    let mut prepared = Vec::with_capacity(batch.commands.len());
+    let mut answers = Vec::with_capacity(batch.commands.len());
+    for it in batch.commands {
+        prepared.push(it.prepared);
+        answers.push(it.answer);
+        answers.extend(it.followers);
+    }
+    metrics::histogram!("muster_append_batch_commands").record(answers.len() as f64);
     let started = Instant::now();
     let outcomes = match append_or_find_the_culprit(log, &prepared).await {
         Ok(appended) => {
@@ -121,34 +136,59 @@ pub(crate) async fn commit(log: &mut impl Append, batch: Batch, backlog: &mut Ba
         }
     };
     metrics::histogram!("muster_append_seconds").record(started.elapsed().as_secs_f64());
+    // Before the next batch is made, which may hold commands that follow these.
+    answers.iter().zip(&outcomes).for_each(|(answer, outcome)| answer.settle(outcome));
     backlog.refuse_outrun(&prepared, &outcomes);
     Decided { answers, outcomes }
 }
 
-/// Appends a batch. When the database refuses it as a whole, each command is tried alone, so that none suffers for another.
-/// Only [`StoreError::Failed`] says that nothing of it has landed: after any other error nothing is tried again.
+/// Appends a batch and says what came of each command, also of those that were joined to others.
+///
+/// When the database refuses it as a whole, each command is tried alone, so that none suffers for another. Only
+/// [`StoreError::Failed`] says that nothing of it has landed: after any other error nothing is tried again.
 async fn append_or_find_the_culprit(log: &mut impl Append, batch: &[Prepared]) -> Result<Appended, StoreError> {
     let refused = match log.append(batch).await {
+        Ok(appended) => return Ok(shared_out(batch, appended)),
         Err(StoreError::Failed(what)) => what,
-        ended => return ended,
+        Err(away) => return Err(away),
     };
-    if let [_] = batch {
+    let commands: usize = batch.iter().map(Prepared::commands).sum();
+    if commands == 1 {
         let outcomes = vec![Err(CommitError::Malformed(refused))];
         return Ok(Appended { outcomes, head: 0 });
     }
-    tracing::warn!(refused, commands = batch.len(), "the database refused a batch: trying its commands one by one");
-    let mut all = Appended { outcomes: Vec::with_capacity(batch.len()), head: 0 };
+    tracing::warn!(refused, commands, "the database refused a batch: trying its commands one by one");
+    let mut all = Appended { outcomes: Vec::with_capacity(commands), head: 0 };
     for prepared in batch {
-        match log.append(std::slice::from_ref(prepared)).await {
-            Ok(one) => {
-                all.head = all.head.max(one.head);
-                all.outcomes.extend(one.outcomes);
-            }
-            Err(StoreError::Failed(what)) => all.outcomes.push(Err(CommitError::Malformed(what))),
-            Err(away) => all.outcomes.push(Err(CommitError::Unavailable(away.to_string()))),
+        let mut is_founded = true;
+        for command in prepared.one_by_one() {
+            let outcome =
+                if is_founded { alone(log, command, &mut all.head).await } else { Err(CommitError::Unfounded) };
+            is_founded = outcome.is_ok();
+            all.outcomes.push(outcome);
         }
     }
     Ok(all)
+}
+
+async fn alone(log: &mut impl Append, command: Prepared, head: &mut i64) -> Result<Receipt, CommitError> {
+    match log.append(&[command]).await {
+        Ok(appended) => {
+            *head = appended.head.max(*head);
+            let unanswered = || Err(CommitError::Unavailable("a command was left without an outcome".into()));
+            appended.outcomes.into_iter().next().unwrap_or_else(unanswered)
+        }
+        Err(StoreError::Failed(what)) => Err(CommitError::Malformed(what)),
+        Err(away) => Err(CommitError::Unavailable(away.to_string())),
+    }
+}
+
+fn shared_out(batch: &[Prepared], appended: Appended) -> Appended {
+    let mut outcomes = Vec::with_capacity(batch.len());
+    for (prepared, outcome) in batch.iter().zip(appended.outcomes) {
+        prepared.share_out(outcome, &mut outcomes);
+    }
+    Appended { outcomes, ..appended }
 }
 
 #[cfg(test)]

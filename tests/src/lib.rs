@@ -22,6 +22,7 @@
 
 pub mod commits;
 pub mod fleet;
+pub mod gate;
 pub mod github;
 pub mod mcp;
 pub mod model;

@@ -6,9 +6,9 @@ use futures_util::future::join;
 use tokio::sync::{Mutex, OwnedMutexGuard, mpsc};
 
 use super::append::{PostgresAppender, Seat};
-use crate::StoreError;
 use crate::batch::Pending;
 use crate::writer::{self, Backlog, Decided, Heads};
+use crate::{Standing, StoreError};
 
 /// Commits to the log of a server. **Whoever holds the appender writes**, so there is never more than one batch under way.
 pub(crate) struct PostgresWriter {
@@ -35,14 +35,17 @@ impl PostgresWriter {
 
     /// Hands a commit over; its answer comes when it is durable or refused.
     pub(crate) fn submit(&self, pending: Pending) -> Result<(), StoreError> {
-        match self.appender.clone().try_lock_owned() {
+        // What it follows may be waiting for the thread.
+        let follows = pending.prepared.commit.follows.as_ref().is_some_and(|it| it.standing() == Standing::Underway);
+        let pen = if follows { None } else { self.appender.clone().try_lock_owned().ok() };
+        match pen {
             // Nobody writes, so there is nobody to share a batch with, and the way to the thread and back is spared. A
             // task of its own, because whoever waits for the answer may give up, and the batch may not.
-            Ok(appender) => {
+            Some(appender) => {
                 tokio::spawn(write_alone(appender, pending, self.heads.clone()));
                 Ok(())
             }
-            Err(_) => {
+            None => {
                 let gone = |_| StoreError::Unavailable("the thread that writes has ended".into());
                 self.commits.send(pending).map_err(gone)
             }

@@ -1,7 +1,7 @@
 //! SQLite on dedicated threads: one that writes, a few that read.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
@@ -33,6 +33,8 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 #[derive(Debug, Clone)]
 pub struct SqliteDatabase {
     writer: Sender<Job>,
+    /// The connection of the thread that writes.
+    pen: Arc<Mutex<Connection>>,
     readers: Sender<Job>,
     place: Arc<str>,
 }
@@ -61,8 +63,8 @@ impl SqliteDatabase {
         let connection = Connection::open_in_memory().map_err(|e| failed("memory", &e))?;
         connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
         let (writer, jobs) = crossbeam_channel::unbounded();
-        spawn("memory", connection, jobs)?;
-        Ok(Self { readers: writer.clone(), writer, place: "memory".into() })
+        let pen = spawn("memory", connection, jobs)?;
+        Ok(Self { readers: writer.clone(), writer, pen, place: "memory".into() })
     }
 
     fn start(
@@ -72,14 +74,14 @@ impl SqliteDatabase {
         connect: impl Fn(&PathBuf) -> Result<Connection, StoreError>,
     ) -> Result<Self, StoreError> {
         let (writer, write_jobs) = crossbeam_channel::unbounded();
-        spawn("write", connect(&path)?, write_jobs)?;
+        let pen = spawn("write", connect(&path)?, write_jobs)?;
         let (reader, read_jobs) = crossbeam_channel::unbounded::<Job>();
         for _ in 0..readers {
             let connection = connect(&path)?;
             connection.pragma_update(None, "query_only", true).map_err(|e| failed(&place, &e))?;
             spawn("read", connection, read_jobs.clone())?;
         }
-        Ok(Self { writer, readers: reader, place: place.into() })
+        Ok(Self { writer, pen, readers: reader, place: place.into() })
     }
 
     /// Where it is, for messages.
@@ -91,6 +93,16 @@ impl SqliteDatabase {
     pub(crate) fn post(&self, work: impl FnOnce(&mut Connection) + Send + 'static) -> Result<(), StoreError> {
         let gone = |_| StoreError::Unavailable(format!("{}: its thread has ended", self.place));
         self.writer.send(Box::new(work)).map_err(gone)
+    }
+
+    /// The connection that writes, unless somebody is writing.
+    pub(crate) fn pen(&self) -> Option<MutexGuard<'_, Connection>> {
+        match self.pen.try_lock() {
+            Ok(pen) => Some(pen),
+            // What a panic left undone was rolled back by its transaction.
+            Err(TryLockError::Poisoned(pen)) => Some(pen.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Has `work` run on one of the threads that read, without waiting for it.
@@ -150,16 +162,18 @@ async fn run<T: Send + 'static>(
     answered.await.map_err(|_| gone())
 }
 
-fn spawn(role: &str, mut connection: Connection, jobs: Receiver<Job>) -> Result<(), StoreError> {
+fn spawn(role: &str, connection: Connection, jobs: Receiver<Job>) -> Result<Arc<Mutex<Connection>>, StoreError> {
+    let connection = Arc::new(Mutex::new(connection));
+    let its_own = connection.clone();
     std::thread::Builder::new()
         .name(format!("sqlite-{role}"))
         .spawn(move || {
             while let Ok(job) = jobs.recv() {
-                job(&mut connection);
+                job(&mut its_own.lock().unwrap_or_else(PoisonError::into_inner));
             }
         })
-        .map(drop)
-        .map_err(|e| StoreError::Setup(format!("cannot start a database thread: {e}")))
+        .map_err(|e| StoreError::Setup(format!("cannot start a database thread: {e}")))?;
+    Ok(connection)
 }
 
 pub(crate) fn connect(path: &Path, settings: SqliteSettings) -> Result<Connection, StoreError> {

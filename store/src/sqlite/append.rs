@@ -147,12 +147,13 @@ impl<'a> Streams<'a> {
         recorded_at: i64,
     ) -> rusqlite::Result<Option<CommitError>> {
         for append in &commit.appends {
-            match self.append(append, *head, recorded_at) {
-                Ok(()) => *head += append.events.len() as i64,
+            let mut written = 0;
+            match self.append(append, *head, recorded_at, &mut written) {
+                Ok(()) => *head += written,
                 Err(error) => {
                     let (stream, expected) = (append.stream.clone(), append.expected);
                     // Not for any other reason, and where this was the first insert of the commit.
-                    let is_late = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
+                    let is_late = written == 0 && error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
                     let actual = if finds_out(commit).is_some() && is_late { self.look_up(&stream)? } else { expected };
                     let conflict = CommitError::Conflict { stream, expected, actual };
                     return if actual == expected { Err(error) } else { Ok(Some(conflict)) };
@@ -162,7 +163,13 @@ impl<'a> Streams<'a> {
         Ok(None)
     }
 
-    fn append(&mut self, append: &StreamAppend, head: i64, recorded_at: i64) -> rusqlite::Result<()> {
+    fn append(
+        &mut self,
+        append: &StreamAppend,
+        head: i64,
+        recorded_at: i64,
+        written: &mut i64,
+    ) -> rusqlite::Result<()> {
         for (nth, event) in (1..).zip(&append.events) {
             let (mut id, mut workspace) = (Uuid::encode_buffer(), Uuid::encode_buffer());
             let workspace_id = event.workspace_id.map(|it| &*it.hyphenated().encode_lower(&mut workspace));
@@ -179,6 +186,7 @@ impl<'a> Streams<'a> {
                 workspace_id,
                 recorded_at,
             ])?;
+            *written = nth;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ mod claims;
 mod conflicts;
 mod facade;
 mod first_schema;
+mod following;
 mod full_text;
 mod guards;
 mod keys;

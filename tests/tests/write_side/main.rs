@@ -3,6 +3,7 @@
 
 mod across_streams;
 mod executing;
+mod following;
 mod keys;
 mod reacting;
 mod scores;
