@@ -12,9 +12,16 @@ pub use webhook::{Reach, Webhooks};
 use crate::child::{Child, ChildError, Finished};
 
 /// Programs of this machine that show and play.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Alerts {
     path: Option<OsString>,
+    patience: Duration,
+}
+
+impl Default for Alerts {
+    fn default() -> Self {
+        Self { path: None, patience: Duration::from_secs(10) }
+    }
 }
 
 /// Why an alert did not get through. Where it was to go is never said: that is the person's own.
@@ -73,7 +80,12 @@ impl Alerts {
 
     /// Programs are looked for in these folders, separated as in `PATH`.
     pub fn with_path(path: impl Into<OsString>) -> Self {
-        Self { path: Some(path.into()) }
+        Self { path: Some(path.into()), ..Self::default() }
+    }
+
+    /// Programs have so long to end.
+    pub fn patient_for(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Nothing if it is not installed.
@@ -82,13 +94,17 @@ impl Alerts {
         let Some(found) = std::env::split_paths(&path).map(|it| it.join(program)).find(|it| it.is_file()) else {
             return Ok(None);
         };
-        let mut child = Child::new(found).args(args).timeout(Duration::from_secs(10));
+        let mut child = Child::new(found).args(args).timeout(self.patience);
         // A service may not know where its person's desktop is, but the one who started it by hand does.
         for name in ["DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"] {
             if let Some(value) = std::env::var_os(name) {
                 child = child.env(name, value);
             }
         }
-        child.run().await.map(Some)
+        child.run().await.map(Some).map_err(|error| match error {
+            // Where this node keeps its programs is nobody's business.
+            ChildError::TimedOut { after, .. } => ChildError::TimedOut { program: program.to_owned(), after },
+            other => other,
+        })
     }
 }

@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::{AlertError, Alerts};
+use crate::child::ChildError;
 
 impl Alerts {
-    /// Plays a file by `paplay`, or by `aplay` where that is missing or fails.
+    /// Plays a file by `paplay`, or by `aplay` where that is missing or fails; what is too long is cut off.
     pub async fn sound(&self, file: &Path) -> Result<(), AlertError> {
         if !file.is_file() {
             return Err(AlertError::NoSuchFile);
@@ -22,6 +23,8 @@ impl Alerts {
                     let stderr = it.stderr.replace(&*file.to_string_lossy(), "the file");
                     failure = AlertError::Failed { program: program.to_owned(), stderr };
                 }
+                // It was heard.
+                Err(error @ ChildError::TimedOut { .. }) => return Err(error.into()),
                 Err(error) => failure = error.into(),
             }
         }

@@ -2,9 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{CommitId, GitError, Repository, lock};
+use super::lock::{self, Patience};
+use super::{CommitId, GitError, Repository};
 use crate::child::{Child, Finished};
 
 /// The repository's own configuration can still name programs; these are the ones it could name for what we call.
@@ -28,7 +29,6 @@ const SETTINGS: [&str; 16] = [
     "maintenance.auto=false",
     "advice.detachedHead=false",
 ];
-const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
 /// One git command, to be run in a folder.
 pub(super) struct Git<'a> {
@@ -128,30 +128,16 @@ impl Git<'_> {
 
     /// However it ends. Waits, bounded, for lock files of others and removes those that nobody holds any more.
     pub(super) async fn run(self) -> Result<Finished, GitError> {
-        let since = Instant::now();
+        let patience = Patience::begin(self.repository.limits.lock_patience);
         loop {
             let finished = self.once().await?;
-            if finished.truncated && self.most_stdout.is_none() {
-                return Err(crate::ChildError::TooMuchOutput(format!("git {}", self.name())).into());
-            }
             let Some(file) = lock::in_the_way(&finished) else { return Ok(finished) };
-            if lock::is_left_behind(&file) {
-                tracing::warn!(file = %file.display(), "removing a lock file that no process holds");
-                match std::fs::remove_file(&file) {
-                    Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                        return Err(GitError::Io { path: file, source });
-                    }
-                    _ => continue,
-                }
-            }
-            if since.elapsed() >= self.repository.limits.lock_patience {
-                return Err(GitError::Locked(file));
-            }
-            tokio::time::sleep(BETWEEN_TRIES).await;
+            patience.outlast(file).await?;
         }
     }
 
-    async fn once(&self) -> Result<Finished, GitError> {
+    /// However it ends, also at a lock file: for what cannot simply be repeated.
+    pub(super) async fn once(&self) -> Result<Finished, GitError> {
         let who = &self.repository.identity;
         let mut child = Child::new("git")
             .args(SETTINGS.iter().flat_map(|it| ["-c", it]))
@@ -180,7 +166,11 @@ impl Git<'_> {
         for (name, value) in &self.environment {
             child = child.env(name, value);
         }
-        Ok(child.run().await?)
+        let finished = child.run().await?;
+        if finished.truncated && self.most_stdout.is_none() {
+            return Err(crate::ChildError::TooMuchOutput(format!("git {}", self.name())).into());
+        }
+        Ok(finished)
     }
 
     fn name(&self) -> String {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{GitError, Repository};
 use crate::child::Finished;
@@ -19,6 +19,38 @@ static TURNS: LazyLock<Mutex<HashMap<PathBuf, Weak<Turns>>>> = LazyLock::new(Mut
 
 /// Younger ones are given the benefit of the doubt: their owner may live where we cannot see it.
 const YOUNGEST_LEFT_BEHIND: Duration = Duration::from_secs(5);
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+
+/// How long lock files of others are waited for, all of them together.
+pub(super) struct Patience {
+    since: Instant,
+    most: Duration,
+}
+
+impl Patience {
+    pub(super) fn begin(most: Duration) -> Self {
+        Self { since: Instant::now(), most }
+    }
+
+    /// Removes a lock file that nobody holds any more, or gives whoever holds it some time. Then it is worth another
+    /// try.
+    pub(super) async fn outlast(&self, file: PathBuf) -> Result<(), GitError> {
+        if is_left_behind(&file) {
+            tracing::warn!(file = %file.display(), "removing a lock file that no process holds");
+            return match fs::remove_file(&file) {
+                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                    Err(GitError::Io { path: file, source })
+                }
+                _ => Ok(()),
+            };
+        }
+        if self.since.elapsed() >= self.most {
+            return Err(GitError::Locked(file));
+        }
+        tokio::time::sleep(BETWEEN_TRIES).await;
+        Ok(())
+    }
+}
 
 impl Repository {
     /// Ends every git that another process of ours started for these worktrees and that may have outlived it: in the
@@ -62,7 +94,7 @@ pub(super) fn in_the_way(finished: &Finished) -> Option<PathBuf> {
 
 /// Whether a lock file has outlived its owner: it is not new, nobody has it open, and no git runs that could be
 /// between writing and renaming it.
-pub(super) fn is_left_behind(file: &Path) -> bool {
+fn is_left_behind(file: &Path) -> bool {
     let age = fs::metadata(file).and_then(|it| it.modified()).ok().and_then(|it| it.elapsed().ok());
     age.is_some_and(|it| it >= YOUNGEST_LEFT_BEHIND) && !is_held(file)
 }

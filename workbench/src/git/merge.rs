@@ -19,6 +19,9 @@ pub struct Merge<'a> {
     pub message: &'a str,
     /// How the merge commit is found again.
     pub trailer: &'a Trailer,
+    /// What `into` was at when the caller looked at it; anything else is not merged upon. A forge of its own does not
+    /// know of it.
+    pub onto: Option<&'a CommitId>,
 }
 
 /// How a merge ended.
@@ -65,6 +68,9 @@ impl Repository {
         let mut set_aside = Vec::new();
         for _ in 0..ATTEMPTS {
             let ours = self.head(merge.into).await?;
+            if merge.onto.is_some_and(|it| *it != ours) {
+                return Err(GitError::Moved(merge.into.to_string()));
+            }
             let place = self.checked_out(merge.into).await?;
             if let Some(place) = &place {
                 set_aside.extend(self.abort_merge(&place.path).await?);
@@ -97,6 +103,13 @@ impl Repository {
     pub async fn find_merge(&self, into: &Branch, trailer: &Trailer) -> Result<Option<CommitId>, GitError> {
         let tip = self.head(into).await?;
         Ok(self.merges_with(&tip, trailer).await?.into_iter().next())
+    }
+
+    /// What a merge says that it was for, under a trailer's key; nothing if the commit is no merge or does not say.
+    pub async fn merged_for(&self, commit: &CommitId, key: &str) -> Result<Option<String>, GitError> {
+        let format = format!("--format=%(trailers:key={key},valueonly=true,separator=%x00)");
+        let said = self.git(["log", "--no-walk", "--merges", &format, commit.as_str(), "--"]).text().await?;
+        Ok(said.rsplit('\0').next().map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned))
     }
 
     async fn what_brought(

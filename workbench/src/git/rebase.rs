@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::lock::{self, Patience};
 use super::worktrees::unfinished;
 use super::{Branch, CommitId, Folder, GitError, Repository};
+use crate::child::Finished;
 
 /// How entries of our rebases in a reflog begin; other than those of moves that are finished file by file.
 const OURS: &str = "muster rebase";
@@ -46,20 +48,10 @@ impl Repository {
         if self.is_ancestor(&onto, &before).await? {
             return Ok(RebaseOutcome::Done { head: before });
         }
-        let args = [
-            "rebase",
-            "--quiet",
-            "--no-autostash",
-            "--no-autosquash",
-            "--no-verify",
-            "--no-gpg-sign",
-            "--no-fork-point",
-        ];
-        let rebase = self.git_in(&path, args).arg("--no-rerere-autoupdate").arg(onto.as_str());
-        let rebased = match rebase.env("GIT_REFLOG_ACTION", OURS).run().await {
+        let rebased = match self.rebase_past_locks(&path, &onto).await {
             Ok(rebased) => rebased,
             Err(error) => {
-                // It took too long and was killed: nobody is to find it half done.
+                // It took too long and was killed, or a lock stayed: nobody is to find it half done.
                 if let Err(left) = self.abort_begun(&path).await {
                     tracing::warn!(worktree = %path.display(), error = %left, "a rebase stays half done until the next");
                 }
@@ -84,6 +76,28 @@ impl Repository {
         files.sort();
         files.dedup();
         Ok(RebaseOutcome::Conflict { files })
+    }
+
+    /// However it ends. A rebase that met a lock file has begun, and what it began is in the way of the next try.
+    async fn rebase_past_locks(&self, path: &Path, onto: &CommitId) -> Result<Finished, GitError> {
+        let args = [
+            "rebase",
+            "--quiet",
+            "--no-autostash",
+            "--no-autosquash",
+            "--no-verify",
+            "--no-gpg-sign",
+            "--no-fork-point",
+        ];
+        let rebase = self.git_in(path, args).arg("--no-rerere-autoupdate").arg(onto.as_str());
+        let rebase = rebase.env("GIT_REFLOG_ACTION", OURS);
+        let patience = Patience::begin(self.limits.lock_patience);
+        loop {
+            let finished = rebase.once().await?;
+            let Some(file) = lock::in_the_way(&finished) else { return Ok(finished) };
+            patience.outlast(file).await?;
+            self.abort_begun(path).await?;
+        }
     }
 
     /// Aborts a rebase that was cut short in a worktree, if there is one: its branch is where it was before.

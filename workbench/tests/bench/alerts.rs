@@ -27,7 +27,10 @@ async fn a_message_reaches_the_desktop_word_for_word() {
     program(folder.path(), "notify-send", &format!("printf '%s|' \"$@\" >'{}'", seen.display()));
     let alerts = Alerts::with_path(folder.path());
     alerts.desktop("--title \"$(x)\"", "✅ it's\n`done`\0").await.unwrap();
-    assert_eq!(fs::read_to_string(seen).unwrap(), "--app-name=Muster|--|--title \"$(x)\"|✅ it's\n`done`|");
+    assert_eq!(fs::read_to_string(&seen).unwrap(), "--app-name=Muster|--|--title \"$(x)\"|✅ it's\n`done`|");
+    // The program would make a line and a byte that is no text of these.
+    alerts.desktop(r"C:\new", r"C:\new \377").await.unwrap();
+    assert_eq!(fs::read_to_string(&seen).unwrap(), r"--app-name=Muster|--|C:\new|C:\\new \\377|");
     program(folder.path(), "notify-send", "echo 'no desktop' >&2; exit 1");
     let error = alerts.desktop("t", "m").await.unwrap_err();
     assert!(matches!(&error, AlertError::Failed { stderr, .. } if stderr == "no desktop"), "{error}");
@@ -54,6 +57,18 @@ async fn a_sound_is_played_by_what_can_play_it() {
     program(folder.path(), "aplay", &format!("printf '%s' \"$2\" >'{}'", seen.display()));
     Alerts::with_path(folder.path()).sound(&sound).await.unwrap();
     assert_eq!(fs::read_to_string(seen).unwrap(), sound.to_str().unwrap());
+}
+
+#[tokio::test]
+async fn a_sound_that_takes_too_long_is_not_begun_again() {
+    let folder = TempDir::new().unwrap();
+    let (sound, seen) = (folder.path().join("long.wav"), folder.path().join("seen"));
+    fs::write(&sound, "").unwrap();
+    program(folder.path(), "paplay", "exec /bin/sleep 60");
+    program(folder.path(), "aplay", &format!("touch '{}'", seen.display()));
+    let alerts = Alerts::with_path(folder.path()).patient_for(Duration::from_millis(200));
+    assert_eq!(alerts.sound(&sound).await.unwrap_err().to_string(), "paplay did not end within 0 s");
+    assert!(!seen.exists());
 }
 
 /// A server that answers posts with a status, and what it was sent.

@@ -131,7 +131,7 @@ impl Bench {
         let (from, into) = (branch(&format!("task/{id}/t")), branch("epic/1/e"));
         let message = format!("-Merge of {id}\n\nMuster-Task: somebody-else");
         let trailer = trailer(id);
-        let merge = Merge { from: &from, at: None, into: &into, message: &message, trailer: &trailer };
+        let merge = Merge { from: &from, at: None, into: &into, message: &message, trailer: &trailer, onto: None };
         self.repository.merge(&merge).await
     }
 }

@@ -53,7 +53,8 @@ impl Scene {
 
     async fn merge(&self) -> Result<MergeOutcome, ForgeError> {
         let (from, into, trailer) = (branch("task/1/t"), branch("epic/1/e"), trailer("1"));
-        let merge = Merge { from: &from, at: None, into: &into, message: "Title\n\nBody", trailer: &trailer };
+        let merge =
+            Merge { from: &from, at: None, into: &into, message: "Title\n\nBody", trailer: &trailer, onto: None };
         self.forge.merge(&self.bench.repository, URL, &merge).await
     }
 

@@ -21,7 +21,7 @@ async fn a_local_pull_request_is_opened_merged_and_found_merged() {
     forge.update(&opened.url, "Other", "words").await.unwrap();
     let status = async || forge.status(&bench.repository, &opened.url, &into, &trailer).await.unwrap();
     assert_eq!(status().await.state, PullState::Open);
-    let merge = Merge { from: &from, at: None, into: &into, message: "m", trailer: &trailer };
+    let merge = Merge { from: &from, at: None, into: &into, message: "m", trailer: &trailer, onto: None };
     let first = forge.merge(&bench.repository, &opened.url, &merge).await.unwrap();
     let MergeOutcome::Merged { commit, how: How::Made, .. } = first else { panic!("{first:?}") };
     let again = forge.merge(&bench.repository, &opened.url, &merge).await.unwrap();

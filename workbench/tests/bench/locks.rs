@@ -1,9 +1,10 @@
 //! Lock files of others are waited for, and those that nobody holds are removed.
 
 use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use workbench::git::{GitError, Limits, Repository};
+use workbench::git::{GitError, Limits, Merge, RebaseOutcome, Repository};
 
 use crate::fixture::{Bench, branch, folder, identity};
 
@@ -68,6 +69,59 @@ async fn locks_that_nobody_holds_any_more_are_removed() {
     assert!(!lock.exists() && bench.is_clean(&epic));
 }
 
+/// A task that has to follow another, with a lock in the way of its rebase: the bench, its worktree and the lock.
+async fn behind_a_lock() -> (Bench, PathBuf, PathBuf) {
+    let bench = Bench::new();
+    bench.epic().await;
+    bench.task("1", "a.txt", "a").await;
+    let place = bench.task("2", "b.txt", "b").await;
+    bench.merge("1").await;
+    // Git meets this one in the middle of a rebase.
+    let lock = bench.base().join(".git/worktrees/task-2/AUTO_MERGE.lock");
+    fs::write(&lock, "").unwrap();
+    (bench, place, lock)
+}
+
+fn is_rebased(bench: &Bench, place: &Path, outcome: RebaseOutcome) {
+    assert_eq!(outcome, RebaseOutcome::Done { head: bench.at(place, "task/2/t") });
+    assert_eq!(bench.at(place, "HEAD~1"), bench.at(place, "epic/1/e"));
+    assert_eq!((bench.read(place, "a.txt"), bench.read(place, "b.txt")), ("a".to_owned(), "b".to_owned()));
+    assert!(bench.is_clean(place));
+}
+
+#[tokio::test]
+async fn a_rebase_that_meets_a_lock_that_nobody_holds_removes_it_and_begins_anew() {
+    let (bench, place, lock) = behind_a_lock().await;
+    grow_old(&lock);
+    let outcome = bench.repository.rebase(&folder("task-2"), &branch("epic/1/e")).await.unwrap();
+    assert!(!lock.exists());
+    is_rebased(&bench, &place, outcome);
+}
+
+#[tokio::test]
+async fn a_rebase_that_meets_a_lock_waits_for_it_and_begins_anew() {
+    let (bench, place, lock) = behind_a_lock().await;
+    let repository = patient(&bench, Duration::from_secs(20));
+    let rebasing = tokio::spawn(async move { repository.rebase(&folder("task-2"), &branch("epic/1/e")).await });
+    // Git notes the commit that it could not put there.
+    let stopped_at = lock.with_file_name("REBASE_HEAD");
+    crate::fixture::until("it has met the lock", async || stopped_at.exists()).await;
+    fs::remove_file(&lock).unwrap();
+    is_rebased(&bench, &place, rebasing.await.unwrap().unwrap());
+}
+
+#[tokio::test]
+async fn a_rebase_whose_lock_is_not_let_go_leaves_the_branch_exactly_as_it_was() {
+    let (bench, place, lock) = behind_a_lock().await;
+    let before = bench.at(&place, "HEAD");
+    let repository = patient(&bench, Duration::from_millis(200));
+    let error = repository.rebase(&folder("task-2"), &branch("epic/1/e")).await.unwrap_err();
+    assert!(matches!(&error, GitError::Locked(file) if file.ends_with("AUTO_MERGE.lock")), "{error}");
+    assert!(error.is_transient() && lock.exists());
+    assert_eq!((bench.at(&place, "task/2/t"), bench.is_clean(&place)), (before, true));
+    assert_eq!(bench.git(&place, &["branch", "--show-current"]), "task/2/t");
+}
+
 #[tokio::test]
 async fn an_old_lock_is_left_alone_while_a_git_works_there() {
     let bench = Bench::new();
@@ -112,7 +166,7 @@ async fn everything_at_once_gets_done() {
             repository.commit_all(&place, "work").await?;
             let trailer = crate::fixture::trailer(&id.to_string());
             let into = branch("epic/1/e");
-            let merge = workbench::git::Merge { from: &name, at: None, into: &into, message: "m", trailer: &trailer };
+            let merge = Merge { from: &name, at: None, into: &into, message: "m", trailer: &trailer, onto: None };
             repository.merge(&merge).await?;
             repository.rebase(&place, &into).await?;
             repository.remove_worktree(&place, workbench::git::Leftovers::Refuse).await

@@ -60,7 +60,7 @@ async fn the_base_itself_may_have_the_branch() {
     bench.write(&epic, "late.txt", "not reviewed");
     bench.commit(&epic, "late");
     let (from, into, trailer) = (branch("epic/1/e"), branch("main"), trailer("e"));
-    let merge = Merge { from: &from, at: Some(&reviewed), into: &into, message: "m", trailer: &trailer };
+    let merge = Merge { from: &from, at: Some(&reviewed), into: &into, message: "m", trailer: &trailer, onto: None };
     let (commit, _) = merged(bench.repository.merge(&merge).await.unwrap());
     assert_eq!(bench.read(&bench.base(), "deep/er/e.txt"), "e");
     assert!(!bench.base().join("late.txt").exists(), "only what was reviewed is merged");
@@ -122,6 +122,40 @@ async fn uncommitted_work_stops_a_merge_only_where_it_is_in_the_way() {
     merged(bench.merge("1").await);
     assert_eq!(bench.read(&epic, "shared.txt"), "half a thought");
     assert_eq!(bench.git(&epic, &["status", "--porcelain"]), " M shared.txt");
+}
+
+#[tokio::test]
+async fn a_merge_goes_upon_what_was_looked_at_and_upon_nothing_else() {
+    let bench = Bench::new();
+    let epic = bench.epic().await;
+    bench.task("1", "a.txt", "a").await;
+    bench.task("2", "b.txt", "b").await;
+    let (from, into, trailer) = (branch("task/2/t"), branch("epic/1/e"), trailer("2"));
+    let looked_at = bench.at(&epic, "HEAD");
+    let (first, _) = merged(bench.merge("1").await);
+    let merge = Merge { from: &from, at: None, into: &into, message: "m", trailer: &trailer, onto: None };
+    let error = bench.repository.merge(&Merge { onto: Some(&looked_at), ..merge }).await.unwrap_err();
+    assert!(matches!(error, GitError::Moved(_)) && error.is_transient(), "{error}");
+    assert_eq!(bench.at(&epic, "HEAD"), first);
+    let (second, how) = merged(bench.repository.merge(&Merge { onto: Some(&first), ..merge }).await.unwrap());
+    assert_eq!((&bench.at(&epic, "HEAD^1"), how), (&first, How::Made));
+    // Done again, it finds what it did.
+    let again = bench.repository.merge(&Merge { onto: Some(&second), ..merge }).await.unwrap();
+    assert_eq!(merged(again), (second, How::FoundByTrailer));
+}
+
+#[tokio::test]
+async fn a_merge_says_what_it_was_for() {
+    let bench = Bench::new();
+    let epic = bench.epic().await;
+    bench.task("1", "a.txt", "a").await;
+    let (merge, _) = merged(bench.merge("1").await);
+    let repository = &bench.repository;
+    assert_eq!(repository.merged_for(&merge, "Muster-Task").await.unwrap().as_deref(), Some("1"));
+    assert_eq!(repository.merged_for(&merge, "Muster-Epic").await.unwrap(), None);
+    let forged = bench.git(&epic, &["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "No merge\n\nMuster-Task: 1"]);
+    let forged = CommitId::new(&forged).unwrap();
+    assert_eq!(repository.merged_for(&forged, "Muster-Task").await.unwrap(), None);
 }
 
 #[tokio::test]
