@@ -9,9 +9,9 @@ use aide::axum::routing::{get_with, post_with, put_with};
 use axum::extract::State;
 use commands::Done;
 use commands::factory as command;
-use domain::{EpicId, Party, ProjectId, Slug};
+use domain::{EpicId, Party, ProjectId, Slug, tools};
 use projections::epics::{self, EpicView, Filter};
-use projections::tasks::{self, EpicFilter};
+use projections::tasks::{self, EpicFilter, TaskView};
 use projections::{projects, workspaces};
 use uuid::Uuid;
 
@@ -26,6 +26,7 @@ use crate::auth::{Caller, Owner};
 use crate::code::Code;
 use crate::error::{ApiError, BadField};
 use crate::input::{Ask, LookBack};
+use crate::mcp::Posting;
 use crate::openapi::route;
 use crate::past::{Scene, Subject};
 
@@ -76,9 +77,8 @@ async fn get(State(app): State<Arc<App>>, look: LookBack<Caller, GetEpic>) -> Se
     let read_models = [workspaces::NAME, epics::NAME, tasks::NAME];
     let scene = app.scene(&look, Subject::Epic(look.input.id), &read_models).await?;
     let epic = scene.epic_in_reach(&look.by, EpicId(look.input.id)).await?;
-    let filter = EpicFilter { epic: epic.id, state: None };
     let (limit, offset) = (look.input.limit.unwrap_or(PAGE), look.input.offset.unwrap_or(0));
-    let tasks = tasks::of_epic(&scene.views, &filter, limit, offset).await?;
+    let tasks = scene.tasks_in_reach(&look.by, epic.id, limit, offset).await?;
     let tasks = tasks.into_iter().map(Into::into).collect();
     Ok(ShownAt::new(&scene, &EpicDetails { epic: epic.into(), tasks }))
 }
@@ -179,5 +179,24 @@ impl Scene<'_> {
             return Ok(found);
         }
         Err(ApiError::new(Code::EpicAccessDenied, "the epic is out of your reach"))
+    }
+
+    /// The tasks of an epic that the caller may look at: an agent of the factory that may not list them sees its own.
+    async fn tasks_in_reach(
+        &self,
+        by: &Caller,
+        epic: EpicId,
+        limit: i64,
+        offset: i64,
+    ) -> Result<Vec<TaskView>, ApiError> {
+        let post = self.app.posting_of_caller(by).await?;
+        let is_listed = |it: &Arc<Posting>| tools::permit(it.kind, "mcp__epic__list_tasks").is_ok();
+        if post.as_ref().is_none_or(is_listed) {
+            return Ok(tasks::of_epic(&self.views, &EpicFilter { epic, state: None }, limit, offset).await?);
+        }
+        match post.and_then(|it| it.task_id) {
+            Some(own) if offset == 0 => Ok(tasks::find(&self.views, own).await?.into_iter().collect()),
+            Some(_) | None => Ok(vec![]),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The factory floor: how its agents are, and another launch for one that was not started.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use aide::axum::ApiRouter;
@@ -233,9 +234,9 @@ async fn health(
         state: input.state.map(Into::into),
     };
     let found = floor::list(&scene.views, &filter, input.limit.unwrap_or(PAGE), input.offset.unwrap_or(0)).await?;
-    let mut agents = Vec::new();
+    let (mut agents, mut external) = (Vec::new(), HashMap::new());
     for it in found {
-        agents.push(app.health_of(it).await?);
+        agents.push(app.health_of(it, &mut external).await?);
     }
     Ok(Shown(Health { agents }))
 }
@@ -251,6 +252,9 @@ async fn launch(
     let warnings = known.map_or_else(Vec::new, |it| Warning::of_bench(&it.bench, app.bench_of(&it).is_some()));
     Ok(Answer::of(&done, Some(LaunchOrdered { agent_id: agent_id.0, errand_id: done.outcome.0, warnings })))
 }
+
+/// Whether agents of a kind in a project start themselves.
+type KnownExternal = HashMap<(post::AgentKind, Option<ProjectId>), bool>;
 
 impl App {
     /// An agent of the factory by all that is on record; none for agents that are not of the factory.
@@ -278,11 +282,17 @@ impl App {
         Ok(epic.is_some_and(|it| it.state == EpicState::AwaitingHumanReview))
     }
 
-    async fn health_of(&self, it: FloorView) -> Result<AgentHealth, ApiError> {
+    /// `known` says of which kinds and projects it was looked up before whether their agents start themselves.
+    async fn health_of(&self, it: FloorView, known: &mut KnownExternal) -> Result<AgentHealth, ApiError> {
         let healthy = self.is_healthy(&it).await?;
-        let external = match self.bench_of(&it) {
-            Some(here) => Some(here.is_external(&self.views, it.kind, it.project_id).await?),
-            None => None,
+        let external = match (self.bench_of(&it), known.get(&(it.kind, it.project_id))) {
+            (None, _) => None,
+            (Some(_), Some(known)) => Some(*known),
+            (Some(here), None) => {
+                let external = here.is_external(&self.views, it.kind, it.project_id).await?;
+                known.insert((it.kind, it.project_id), external);
+                Some(external)
+            }
         };
         Ok(shown(it, healthy, external, self.clock.now()))
     }

@@ -34,7 +34,11 @@ impl App {
             }
             AGENT | SCORECARD | POST => self.now().agent_in_reach(by, AgentId(id)).await.map(drop)?,
             SESSION => self.now().session_in_reach(by, SessionId(id)).await.map(drop)?,
-            EPIC => self.now().epic_in_reach(by, EpicId(id)).await.map(drop)?,
+            EPIC => {
+                // Its stream tells of every task's review.
+                self.admit_to_tool(by, "mcp__epic__list_tasks").await?;
+                self.now().epic_in_reach(by, EpicId(id)).await.map(drop)?;
+            }
             TASK => self.now().task_in_reach(by, TaskId(id)).await.map(drop)?,
             WIKI => self.now().wiki_entry_in_reach(by, WikiEntryId(id)).await.map(drop)?,
             MAIL => self.now().mail_in_reach(by, MailId(id)).await.map(drop)?,

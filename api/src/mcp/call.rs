@@ -129,7 +129,7 @@ async fn note_end(app: &Arc<App>, agent: &AgentCaller, record: Record, outcome: 
                 error: told.error.clone(),
                 details: told.details.clone().map(Value::String),
                 critical: matches!(failure, Failure::Unexpected(_)),
-                escalates: !matches!(failure, Failure::NotCalled(_) | Failure::GoingOn(_)),
+                escalates: failure.escalates(),
             };
             patiently(app, deadline, || run(app, agent, record, &fail)).await.map(|_| ())
         }

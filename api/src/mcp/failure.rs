@@ -54,6 +54,8 @@ pub(super) enum Failure {
     Passing(Told),
     /// The bench is still at it.
     GoingOn(Told),
+    /// Whoever did not want it any more called it off.
+    CalledOff(Told),
     /// Something that should not happen; the cause is in our log alone.
     Unexpected(Told),
 }
@@ -80,6 +82,14 @@ impl Failure {
         Self::Unexpected(Told::new(Code::InternalError.text(), "Internal tool error"))
     }
 
+    /// Whether anybody but the agent may have to hear of it.
+    pub(super) fn escalates(&self) -> bool {
+        match self {
+            Self::NotCalled(_) | Self::GoingOn(_) | Self::CalledOff(_) => false,
+            Self::Refused(_) | Self::Unsuccessful { .. } | Self::Passing(_) | Self::Unexpected(_) => true,
+        }
+    }
+
     /// What the agent is told.
     pub(super) fn told(&self) -> &Told {
         match self {
@@ -88,6 +98,7 @@ impl Failure {
             | Self::Unsuccessful { told, .. }
             | Self::Passing(told)
             | Self::GoingOn(told)
+            | Self::CalledOff(told)
             | Self::Unexpected(told) => told,
         }
     }

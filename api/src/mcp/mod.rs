@@ -10,6 +10,7 @@
 //! - `tools/` is what the tools do: commands, and queries of read models.
 //! - `waiting.rs` waits for what the bench does, `bench.rs` is what can be looked at there, `on_this_node.rs`
 //!   looks.
+//! - `on_record.rs` reads from the log what a repeated call is answered with.
 //! - `failure.rs` is how a tool fails, which is an answer too.
 //!
 //! **Nothing of a call is kept in memory**: every request stands for itself, so any node may answer it.
@@ -19,6 +20,7 @@ mod call;
 mod catalogue;
 mod door;
 mod failure;
+mod on_record;
 mod on_this_node;
 mod posting;
 mod server;

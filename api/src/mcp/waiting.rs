@@ -19,7 +19,8 @@ impl Call {
     /// Orders an errand, or finds the one that goes on, and waits for what comes of it.
     ///
     /// An errand may end while nobody waits for it. Then the order is refused, because what it is for is so already:
-    /// `already` tells what the tool answers in that case, if it is the case.
+    /// `already` tells what the tool answers in that case, if it is the case. It asks the log: a read model may not have
+    /// heard of what the order was refused for.
     pub(super) async fn order<D, O, F>(
         &self,
         decision: &D,
@@ -80,7 +81,7 @@ fn end_of(event: ErrandEvent) -> Option<Result<WorkResult, Failure>> {
         }
         ErrandEvent::ErrandCancelled { reason, .. } => {
             let told = Told::new(failure::BENCH_REFUSED, "nobody wants this any more");
-            Some(Err(Failure::Refused(told.with(reason))))
+            Some(Err(Failure::CalledOff(told.with(reason))))
         }
     }
 }

@@ -25,7 +25,8 @@ pub struct FailTool {
     pub details: Option<Value>,
     /// Whether nobody expected it.
     pub critical: bool,
-    /// Whether anybody else is to hear of it. Of a call that was not tried, or of one that still goes on, nobody is.
+    /// Whether anybody else is to hear of it. Of a call that was not tried, that still goes on, or whose work was called
+    /// off on purpose, nobody is.
     pub escalates: bool,
 }
 

@@ -32,7 +32,7 @@ pub use event::TaskEvent;
 pub use factory::{
     AddTaskToEpic, ApproveTask, AssignWorker, FactoryCommand, FactoryTask, FailTask, FailTaskMerge, HandOverTask,
     MOST_ATTEMPTS, MergeTask, RebaseTask, RequestTaskChanges, RequestTaskRebase, ResetTask, StartFactoryTask,
-    SubmitTask, TaskState,
+    SubmitTask, TaskState, waits_since_rebase,
 };
 pub use live::LiveTask;
 pub use priority::Priority;

@@ -26,7 +26,7 @@ use workbench::tmux::{Session, Tmux, TmuxError};
 
 pub use look::{Looked, PullRequestLook};
 pub use place::Whereabouts;
-pub(crate) use place::{NoPlace, TaskPlace, state_of};
+pub(crate) use place::{EpicPlace, NoPlace, TASK_TRAILER, state_of};
 pub use settings::{BadSetting, BenchSettings};
 use settings::{ProjectName, ProjectSettings};
 

@@ -10,6 +10,9 @@ use workbench::git::{Branch, Folder, GitError, Trailer};
 
 use super::{Bench, BenchProject};
 
+/// Under which merges name the task that they are of.
+pub(crate) const TASK_TRAILER: &str = "Muster-Task";
+
 /// Where a task's work is, for whoever only looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whereabouts {
@@ -96,7 +99,7 @@ impl Bench {
         Ok(TaskPlace {
             branch: Branch::new(factory.worktree_name.as_ref())?,
             folder: Folder::of_task(&id.to_string())?,
-            trailer: Trailer::new("Muster-Task", &id.to_string())?,
+            trailer: Trailer::new(TASK_TRAILER, &id.to_string())?,
             task,
             factory,
             epic,

@@ -1,5 +1,6 @@
 //! A bench's settings, checked before anything starts: from the operator's file and the document's variables.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use chrono::TimeDelta;
@@ -215,18 +216,22 @@ fn command(of: &str, words: Option<Vec<String>>) -> Result<Option<Vec<String>>, 
     if words.iter().any(|it| it.contains('\0')) {
         return Err(bad(&place, "holds a zero byte"));
     }
+    if program.contains('/') && !Path::new(program).is_absolute() {
+        return Err(bad(&place, format!("{program} must be an absolute path, or a name on PATH")));
+    }
     if !is_program(program) {
-        return Err(bad(&place, format!("there is no program {program}")));
+        return Err(bad(&place, format!("there is no program {program} that may be run")));
     }
     Ok(Some(words))
 }
 
 fn is_program(name: &str) -> bool {
+    let may_be_run = |file: &Path| file.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
     if name.contains('/') {
-        return Path::new(name).is_absolute() && Path::new(name).is_file();
+        return may_be_run(Path::new(name));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+    std::env::split_paths(&path).any(|folder| may_be_run(&folder.join(name)))
 }
 
 fn project(

@@ -109,6 +109,8 @@ fn what_makes_no_sense_is_refused_by_its_name() {
         ("shell = \"yes\"\n", "shell"),
         ("[agents.worker]\ncommand = []\n", "agents.worker.command"),
         ("[agents.worker]\ncommand = [\"no-such-program-at-all\"]\n", "no-such-program-at-all"),
+        ("[agents.worker]\ncommand = [\"./bench.toml\"]\n", "absolute path"),
+        ("[agents.worker]\ncommand = [\"{ground}/bench.toml\"]\n", "bench.toml that may be run"),
         ("[agents.worker]\npermissions = \"reckless\"\n", "WORKER_PERMISSIONS"),
         ("[projects.shop]\nrepository = \"{ground}/shop\"\n", "workspace/project"),
         ("[projects.\"acme/barn\"]\n", "acme/barn\".repository"),

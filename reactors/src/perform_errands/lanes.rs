@@ -13,6 +13,8 @@ pub(super) struct Waiting {
     pub(super) lane: Uuid,
     /// When it may be tried again, if that is not yet.
     pub(super) until: Option<DateTime<Utc>>,
+    /// Whether those of other lanes come first where there is no room for all.
+    pub(super) gives_way: bool,
 }
 
 /// What to do now.
@@ -33,11 +35,11 @@ pub(super) fn choose(open: &[Waiting], busy: &HashSet<Uuid>, room: usize) -> Cho
         }
         match it.until {
             Some(until) => next = Some(next.map_or(until, |earlier| earlier.min(until))),
-            None if begin.len() < room => begin.push(it.errand),
-            None => {}
+            None => begin.push(it),
         }
     }
-    Choice { begin, next }
+    begin.sort_by_key(|it| it.gives_way);
+    Choice { begin: begin.into_iter().take(room).map(|it| it.errand).collect(), next }
 }
 
 #[cfg(test)]
@@ -45,7 +47,12 @@ mod tests {
     use super::*;
 
     fn waiting(errand: u128, lane: u128) -> Waiting {
-        Waiting { errand: ErrandId(Uuid::from_u128(errand)), lane: Uuid::from_u128(lane), until: None }
+        Waiting {
+            errand: ErrandId(Uuid::from_u128(errand)),
+            lane: Uuid::from_u128(lane),
+            until: None,
+            gives_way: false,
+        }
     }
 
     fn begun(open: &[Waiting], busy: &[u128], room: usize) -> Vec<u128> {
@@ -59,6 +66,15 @@ mod tests {
         assert_eq!(begun(&open, &[], 8), [1, 3]);
         assert_eq!(begun(&open, &[10], 8), [3]);
         assert_eq!(begun(&open, &[], 1), [1]);
+    }
+
+    #[test]
+    fn who_gives_way_lets_other_lanes_go_first_and_never_its_own() {
+        let gives_way = |it: Waiting| Waiting { gives_way: true, ..it };
+        let open = [gives_way(waiting(1, 10)), gives_way(waiting(2, 20)), waiting(3, 20), waiting(4, 30)];
+        assert_eq!(begun(&open, &[], 1), [4]);
+        assert_eq!(begun(&open, &[], 2), [4, 1]);
+        assert_eq!(begun(&open, &[], 8), [4, 1, 2]);
     }
 
     #[test]

@@ -14,12 +14,12 @@ use domain::post::{AgentKind, LivePost, Permissions, Post};
 use domain::task::TaskState;
 use domain::{AgentId, CredentialId, ErrandId};
 use uuid::Uuid;
-use workbench::git::GitError;
 use workbench::tmux::{Life, Session, Start};
 
 use super::hands::Hands;
 use super::trouble::Trouble;
-use crate::bench::{BenchProject, NoPlace, TaskPlace, state_of};
+use super::unrecorded;
+use crate::bench::{BenchProject, NoPlace, state_of};
 
 pub(super) async fn perform(hands: &Hands, errand_id: ErrandId, agent_id: AgentId) -> Result<WorkResult, Trouble> {
     let post: Post = state_of(hands.log(), agent_id.0).await?;
@@ -65,13 +65,14 @@ async fn workplace<'a>(hands: &'a Hands, post: &LivePost) -> Result<(PathBuf, Op
         }
         (AgentKind::Supervisor, Some(epic_id), _) => {
             let place = bench.epic_place(log, views, epic_id).await?;
+            unrecorded::take_back_or_tell(hands, &place).await;
             Ok((place.ensure().await?, Some(place.project)))
         }
         (AgentKind::Worker, _, Some(task_id)) => {
             let place = bench.task_place(log, views, task_id).await?;
+            unrecorded::take_back_or_tell(hands, &place.epic).await;
             let folder = place.ensure().await?;
             if place.factory.state == TaskState::Pending {
-                take_back_merge(&place).await;
                 place.epic.project.repository.abort_cut_short_rebase(&place.folder).await?;
             }
             Ok((folder, Some(place.epic.project)))
@@ -79,22 +80,6 @@ async fn workplace<'a>(hands: &'a Hands, post: &LivePost) -> Result<(PathBuf, Op
         (AgentKind::Supervisor, None, _) | (AgentKind::Worker, _, None) => {
             Err(Trouble::lasting("the post says nothing of what the agent works on"))
         }
-    }
-}
-
-/// A task that begins anew after its supervisor's death is in no branch: a merge that was cut short before it was on
-/// record is taken back, if nothing was built on it yet.
-async fn take_back_merge(place: &TaskPlace<'_>) {
-    let (repository, epic) = (&place.epic.project.repository, &place.epic.branch);
-    let undone = async {
-        if let Some(merge) = repository.find_merge(epic, &place.trailer).await? {
-            repository.undo_merge(epic, &merge).await?;
-            tracing::info!(task = %place.task.task_id, %merge, "a merge that is not on record was taken back");
-        }
-        Ok::<(), GitError>(())
-    };
-    if let Err(error) = undone.await {
-        tracing::warn!(task = %place.task.task_id, %error, "a merge that is not on record stays");
     }
 }
 

@@ -6,18 +6,22 @@ use workbench::git::{CommitId, Merge, MergeOutcome};
 
 use super::hands::Hands;
 use super::trouble::Trouble;
+use super::unrecorded;
 
 pub(super) async fn perform(hands: &Hands, task_id: TaskId) -> Result<WorkResult, Trouble> {
     let place = hands.shop.bench.task_place(hands.log(), &hands.shop.views, task_id).await?;
     let url = place.factory.pr_url.as_deref().ok_or_else(|| Trouble::lasting("the task has no pull request"))?;
     let reviewed = place.factory.head.as_deref().map(CommitId::new).transpose()?;
     let message = format!("Merge task: {}", place.task.title);
+    // Should another one land between this look and the merge, this is tried again.
+    let onto = unrecorded::take_back(hands, &place.epic).await?;
     let merge = Merge {
         from: &place.branch,
         at: reviewed.as_ref(),
         into: &place.epic.branch,
         message: &message,
         trailer: &place.trailer,
+        onto: onto.as_ref(),
     };
     let project = place.epic.project;
     Ok(match project.forge().merge(&project.repository, url, &merge).await? {

@@ -19,6 +19,7 @@ pub(super) async fn perform(hands: &Hands, epic_id: EpicId) -> Result<WorkResult
         into: project.main_branch(),
         message: &message,
         trailer: &place.trailer,
+        onto: None,
     };
     match project.forge().merge(&project.repository, url, &merge).await? {
         MergeOutcome::Merged { commit, .. } => Ok(WorkResult::EpicMerged { merge_commit: commit.to_string() }),

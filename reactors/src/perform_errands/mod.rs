@@ -15,6 +15,7 @@ mod rebase;
 mod resting;
 mod stop;
 mod trouble;
+mod unrecorded;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -192,7 +193,13 @@ impl Foreman {
         queue.sort_by_key(|(_, errand)| !matches!(errand.work, Work::Stop { .. }));
         let waiting: Vec<lanes::Waiting> = queue
             .iter()
-            .map(|(lane, it)| lanes::Waiting { errand: it.id, lane: *lane, until: self.rests_until(it, now) })
+            .map(|(lane, it)| lanes::Waiting {
+                errand: it.id,
+                lane: *lane,
+                until: self.rests_until(it, now),
+                // Done before a merge that waits, it would have to be done again after it.
+                gives_way: matches!(it.work, Work::Rebase { .. }),
+            })
             .collect();
         let busy: HashSet<Uuid> = self.under_way.values().map(|(_, lane)| *lane).collect();
         let room = self.shop.bench.settings().side_by_side.saturating_sub(self.under_way.len());

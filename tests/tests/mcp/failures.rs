@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use store::StoredEvent;
 
 use crate::floor::{Floor, Pretender, Shown, failure, output, quick, run, success_of, uuid};
+use crate::tools::submit;
 
 both_served_stores!(
     every_bad_field_is_named_and_nobody_is_bothered,
@@ -23,6 +24,7 @@ both_served_stores!(
     what_does_not_pass_is_told_after_three_more_tries,
     the_unexpected_goes_to_the_human_and_shows_nothing,
     a_tool_without_which_work_stops_tells_the_supervisor_or_the_human,
+    what_was_called_off_on_purpose_bothers_nobody,
     a_rebase_with_conflicts_says_which,
     what_takes_too_long_goes_on_and_is_picked_up_again,
     a_client_that_hangs_up_leaves_no_call_without_its_end,
@@ -115,6 +117,24 @@ async fn a_tool_without_which_work_stops_tells_the_supervisor_or_the_human(bench
     failure(call(&floor.supervisor, "mcp__epic__create_epic_pr", input).await);
     let mails = human_inbox(&floor).await;
     assert!(mails.iter().any(|(it, _)| it == "Critical Tool Failure: mcp__epic__create_epic_pr"), "{mails:?}");
+}
+
+async fn what_was_called_off_on_purpose_bothers_nobody(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let pretender = Pretender::succeeding(&floor);
+    let approve = json!({ "taskId": floor.task_id, "prUrl": submit(&floor.worker).await });
+    drop(pretender);
+    let (head, supervisor) = (floor.server.head().await, floor.supervisor.clone());
+    let approving = tokio::spawn(async move { call(&supervisor, "mcp__epic__approve_pr", approve).await });
+    event_after(&floor, head, "TaskApproved").await;
+    let now = floor.server.bench.clock.now();
+    let evidence = Evidence { last_heartbeat: now, checks_missed: 2, process_alive: Some(false), last_output_at: None };
+    let agent_id = AgentId(uuid(&Floor::id_of(&floor.supervisor)));
+    floor.run(&DeclareDead { agent_id, evidence, profiles: Profiles::default() }).await;
+    let told = failure(approving.await.unwrap());
+    assert_eq!((&told["code"], &told["details"]), (&json!("BENCH_REFUSED"), &json!("its supervisor died")));
+    let mails = human_inbox(&floor).await;
+    assert!(mails.iter().all(|(subject, _)| !subject.starts_with("Critical Tool Failure")), "{mails:?}");
 }
 
 async fn a_rebase_with_conflicts_says_which(bench: Bench) {

@@ -8,6 +8,7 @@ mod guide;
 mod official_client;
 mod permissions;
 mod refusals;
+mod repeats;
 mod routes;
 mod tools;
 mod worktrees;

@@ -91,7 +91,8 @@ fn table(world: &World) -> Vec<(String, [&'static str; 5])> {
         (format!("/api/agent.terminal?id={worker}"),                             [OWNERS,  OWNERS, OWNERS, OWNERS, IN]),
         (format!("/api/audit.history?aggregate=task&id={task}"),                 [TOOL,    IN,     IN,     IN,     IN]),
         (format!("/api/audit.history?aggregate=task&id={till}"),                 [TOOL,    TASK,   TOOL,   IN,     IN]),
-        (format!("/api/audit.history?aggregate=epic&id={tills}"),                [TOOL,    EPIC,   EPIC,   IN,     IN]),
+        (format!("/api/audit.history?aggregate=epic&id={epic}"),                 [TOOL,    IN,     TOOL,   IN,     IN]),
+        (format!("/api/audit.history?aggregate=epic&id={tills}"),                [TOOL,    EPIC,   TOOL,   IN,     IN]),
         (format!("/api/audit.history?aggregate=mail&id={mail}"),                 [MAIL,    IN,     IN,     MAIL,   IN]),
         (format!("/api/audit.history?aggregate=post&id={worker}"),               [STREAM,  STREAM, IN,     IN,     IN]),
     ]
@@ -126,6 +127,13 @@ async fn an_agent_of_the_factory_is_shown_its_own_and_no_more(bench: Bench) {
     let tasks = format!("/api/task.list?projectId={}", floor.project_id);
     assert_eq!(list(&floor.supervisor, &tasks, "tasks", "id").await, [json!(floor.task_id)]);
     assert_eq!(list(&world.dev, &tasks, "tasks", "id").await.len(), 2);
+    let colleague = floor.task("Add a shelf").await;
+    let epic = format!("/api/epic.get?id={}", floor.epic_id);
+    assert_eq!(list(&floor.worker, &epic, "tasks", "id").await, [json!(floor.task_id)]);
+    assert!(list(&floor.worker, &format!("{epic}&offset=1"), "tasks", "id").await.is_empty());
+    for caller in [&floor.supervisor, &world.dev, &floor.owner] {
+        assert_eq!(list(caller, &epic, "tasks", "id").await, [json!(floor.task_id), json!(colleague)]);
+    }
     let epics = format!("/api/epic.list?projectId={}", floor.project_id);
     assert_eq!(list(&floor.worker, &epics, "epics", "id").await, [json!(floor.epic_id)]);
     let health = format!("/api/agent.health?workspaceId={}", floor.workspace_id);

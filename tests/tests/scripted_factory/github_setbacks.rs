@@ -1,10 +1,8 @@
 //! What the bench does when something happens on GitHub without it: a merge that nobody could put on record, people who merge or push.
 
 use commands::Actor;
-use commands::factory::{
-    AppointWorker, ApproveTask, CompleteEpic, DeclareDead, RebaseTask, SubmitEpic, SubmitTask, Verdict,
-};
-use domain::post::{Evidence, Profiles};
+use commands::factory::{AppointWorker, ApproveTask, CompleteEpic, RebaseTask, SubmitEpic, SubmitTask};
+use domain::post::Profiles;
 use domain::task::Task;
 use muster_tests::both_stores;
 use muster_tests::pull_requests::PullRequests;
@@ -30,11 +28,7 @@ async fn a_merge_on_github_that_is_not_on_record_is_found_when_its_task_is_done_
     shop.run(Actor::Agent(shop.supervisor), &approve(shop.supervisor)).await;
     // As the bench would have, had it not been killed before it could say so; and the supervisor died with it.
     let merge = github.merge_there(1);
-    let evidence =
-        Evidence { last_heartbeat: shop.now(), checks_missed: 2, process_alive: Some(false), last_output_at: None };
-    let dead = DeclareDead { agent_id: shop.supervisor, evidence, profiles: Profiles::default() };
-    let verdict = shop.run(Actor::System("test"), &dead).await;
-    let Verdict::Recovered { successor } = verdict else { panic!("{verdict:?}") };
+    let successor = shop.supervisor_dies().await;
     let appoint = AppointWorker { task_id: cart, profiles: Profiles::default() };
     let two = shop.run(Actor::System("test"), &appoint).await.agent_id;
     shop.perform().await;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use commands::Actor;
 use commands::factory::{
-    AppointOrchestrator, ApproveTask, CancelErrand, CompleteEpic, RebaseTask, RequestChanges, SubmitEpic,
-    UpdateTaskState,
+    AppointOrchestrator, AppointWorker, ApproveTask, CancelErrand, CompleteEpic, RebaseTask, RequestChanges,
+    SubmitEpic, UpdateTaskState,
 };
 use domain::post::Profiles;
 use domain::task::{Task, TaskState};
@@ -35,6 +35,9 @@ both_stores!(
     what_cannot_be_recorded_rests_before_it_is_done_again,
     a_merge_that_is_no_longer_wanted_is_taken_back,
     of_merges_that_are_not_its_own_an_errand_takes_none_back,
+    a_task_that_begins_anew_is_in_no_branch_once_its_new_supervisor_is_there,
+    no_task_is_merged_upon_one_that_begins_anew,
+    a_merge_that_is_on_record_is_never_taken_back,
     what_another_node_left_running_is_ended_by_whoever_gets_the_bench,
 );
 
@@ -252,6 +255,66 @@ async fn merged_too_late(place: Bench, is_by_hand: bool) -> (String, String) {
     wait_until("it is begun", async || !begun.exists()).await;
     performer.shutdown().await;
     (before, git(&tree, &["rev-parse", &branch]))
+}
+
+/// A task that is approved, and another that waits for review; what the epic is at.
+async fn one_approved_of_two(shop: &Workshop) -> (TaskId, TaskId, String) {
+    let (cart, one) = shop.worker("Cart").await;
+    let (catalogue, two) = shop.worker("Catalogue").await;
+    shop.perform().await;
+    write_and_submit(shop, cart, one, "cart.txt", "a cart\n").await;
+    write_and_submit(shop, catalogue, two, "catalogue.txt", "a catalogue\n").await;
+    let approve = ApproveTask { by: shop.supervisor, task_id: cart, pr_url: format!("muster://pull/{cart}") };
+    shop.run(Actor::Agent(shop.supervisor), &approve).await;
+    (cart, catalogue, git(&epic_tree(shop), &["rev-parse", "HEAD"]))
+}
+
+/// As the bench would have merged a task, had it not been killed before it could say so.
+async fn merge_off_the_record(shop: &Workshop, task: TaskId) {
+    let state: Task = shop.folded(task.0).await;
+    let head = state.live().unwrap().in_epic().unwrap().head.clone().unwrap();
+    let message = format!("Merge task: Cart\n\nMuster-Task: {task}\n");
+    git(&epic_tree(shop), &["merge", "--quiet", "--no-ff", "-m", &message, &head]);
+}
+
+async fn a_task_that_begins_anew_is_in_no_branch_once_its_new_supervisor_is_there(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let (cart, _, before) = one_approved_of_two(&shop).await;
+    merge_off_the_record(&shop, cart).await;
+    shop.supervisor_dies().await;
+    // Nobody is appointed to the task itself.
+    shop.perform().await;
+    assert_eq!(git(&epic_tree(&shop), &["rev-parse", &epic(&shop).await]), before);
+    assert_eq!(git(&epic_tree(&shop), &["status", "--porcelain"]), "");
+}
+
+async fn no_task_is_merged_upon_one_that_begins_anew(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let (cart, catalogue, before) = one_approved_of_two(&shop).await;
+    let successor = shop.supervisor_dies().await;
+    shop.perform().await;
+    // It was in hand all that time.
+    merge_off_the_record(&shop, cart).await;
+    let approve = ApproveTask { by: successor, task_id: catalogue, pr_url: format!("muster://pull/{catalogue}") };
+    shop.run(Actor::Agent(successor), &approve).await;
+    shop.perform().await;
+    assert_eq!((shop.count("TaskCompleted").await, shop.count("ErrandFailed").await), (1, 0));
+    let epic = epic(&shop).await;
+    assert_eq!(git(&repository(&shop), &["rev-parse", &format!("{epic}^1")]), before);
+    assert_eq!(git(&repository(&shop), &["ls-tree", "--name-only", &epic]), "catalogue.txt\n");
+}
+
+async fn a_merge_that_is_on_record_is_never_taken_back(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let (_, catalogue, _) = one_approved_of_two(&shop).await;
+    shop.perform().await;
+    let merged = git(&epic_tree(&shop), &["rev-parse", "HEAD"]);
+    shop.supervisor_dies().await;
+    let appoint = AppointWorker { task_id: catalogue, profiles: Profiles::default() };
+    shop.run(Actor::System("test"), &appoint).await;
+    shop.perform().await;
+    assert_eq!(shop.count("TaskCompleted").await, 1);
+    assert_eq!(git(&epic_tree(&shop), &["rev-parse", "HEAD"]), merged);
 }
 
 async fn what_another_node_left_running_is_ended_by_whoever_gets_the_bench(place: Bench) {

@@ -5,10 +5,10 @@ use std::process::Command;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use commands::factory::{AddTask, AppointSupervisor, AppointWorker, CreateEpic};
+use commands::factory::{AddTask, AppointSupervisor, AppointWorker, CreateEpic, DeclareDead, Verdict};
 use commands::tool_call::CallTool;
 use commands::{Actor, Context, Decision};
-use domain::post::Profiles;
+use domain::post::{Evidence, Profiles};
 use domain::{AgentId, Entity, EpicId, TaskId, WorkspaceId};
 use muster_tests::fleet::{Fleet, new};
 use muster_tests::muster::wait_until;
@@ -92,6 +92,17 @@ impl Workshop {
         let task_id = self.run(Actor::Agent(self.supervisor), &add).await;
         let appoint = AppointWorker { task_id, profiles: Profiles::default() };
         (task_id, self.run(Actor::System("test"), &appoint).await.agent_id)
+    }
+
+    /// The supervisor is found dead; who has its place.
+    pub(crate) async fn supervisor_dies(&self) -> AgentId {
+        let evidence =
+            Evidence { last_heartbeat: self.now(), checks_missed: 2, process_alive: Some(false), last_output_at: None };
+        let dead = DeclareDead { agent_id: self.supervisor, evidence, profiles: Profiles::default() };
+        match self.run(Actor::System("test"), &dead).await {
+            Verdict::Recovered { successor } => successor,
+            verdict => panic!("{verdict:?}"),
+        }
     }
 
     /// Everything that is to be done outside is done, and no more comes of it.

@@ -8,7 +8,6 @@ use domain::{TaskId, WorktreeName};
 use projections::tasks::{self, EpicFilter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::StreamId;
 use uuid::Uuid;
 
 use super::Nothing;
@@ -215,9 +214,10 @@ pub(in crate::mcp) async fn approve_pr(call: Call, input: ApprovePr) -> Result<A
         other => Err(wrong_result(&other)),
     };
     let already = || async {
-        let known = call.known_task(task_id).await?;
-        let mine = known.filter(|(_, factory)| call.post.epic().is_ok_and(|epic| epic == factory.epic_id));
-        let merged = if mine.is_some() { merge_commit(&call, task_id).await? } else { None };
+        let known = call.task_on_record(task_id).await?;
+        let mine = known.filter(|it| call.post.epic().is_ok_and(|epic| epic == it.epic_id));
+        let meant = mine.filter(|it| it.pr_url.as_ref() == Some(&approve.pr_url));
+        let merged = if meant.is_some() { merge_commit(&call, task_id).await? } else { None };
         Ok(merged.map(|merge_commit_sha| Approved { merged: true, merge_commit_sha }))
     };
     call.order(&approve, answer, already).await
@@ -225,10 +225,7 @@ pub(in crate::mcp) async fn approve_pr(call: Call, input: ApprovePr) -> Result<A
 
 /// The commit that merged a task, if it was merged.
 async fn merge_commit(call: &Call, task: TaskId) -> Result<Option<String>, Failure> {
-    let stream = StreamId::new(projections::TASK, task.0);
-    for event in call.app.log.read_stream(&stream, 1, None).await?.into_iter().rev() {
-        let event = domain::decode::<TaskEvent>(&event.event_type, &event.event_version, &event.payload);
-        let event = event.map_err(|error| Failure::unexpected(&error))?;
+    for event in call.task_history(task).await?.into_iter().rev() {
         if let TaskEvent::TaskCompleted { cause: CompletionCause::MergedIntoEpic { merge_commit }, .. } = event {
             return Ok(Some(merge_commit));
         }
@@ -250,9 +247,9 @@ pub(in crate::mcp) async fn create_epic_pr(call: Call, input: CreateEpicPr) -> R
         other => Err(wrong_result(&other)),
     };
     let already = || async {
-        let epic = call.epic().await?;
-        let submitted = epic.pr_url.filter(|_| epic.state == domain::epic::EpicState::AwaitingHumanReview);
-        Ok(submitted.map(|pr_url| CreatedEpicPr { pr_url }))
+        let epic = call.epic_on_record().await?;
+        let submitted = epic.filter(|it| it.state == domain::epic::EpicState::AwaitingHumanReview);
+        Ok(submitted.and_then(|it| it.pr_url).map(|pr_url| CreatedEpicPr { pr_url }))
     };
     call.order(&submit, answer, already).await
 }

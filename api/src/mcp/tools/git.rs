@@ -3,7 +3,7 @@
 use commands::factory::RebaseTask;
 use domain::TaskId;
 use domain::errand::WorkResult;
-use domain::task::TaskState;
+use domain::task::{TaskState, waits_since_rebase};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -55,8 +55,8 @@ pub(in crate::mcp) async fn rebase(call: Call, _: Nothing) -> Result<Rebased, Fa
         other => Err(wrong_result(&other)),
     };
     let already = || async {
-        let (_, factory) = call.task().await?;
-        Ok((factory.state == TaskState::PendingReview).then(rebased))
+        let history = call.task_history(call.post.task()?).await?;
+        Ok(waits_since_rebase(&history).then(rebased))
     };
     call.order(&RebaseTask { by: call.agent.agent_id }, answer, already).await
 }

@@ -103,9 +103,9 @@ pub(in crate::mcp) async fn create_pr(call: Call, input: CreatePr) -> Result<Cre
         other => Err(wrong_result(&other)),
     };
     let already = || async {
-        let (_, factory) = call.task().await?;
-        let in_review = factory.pr_url.filter(|_| factory.state == domain::task::TaskState::PendingReview);
-        Ok(in_review.map(|pr_url| Created { pr_url, task_id: task_id.0 }))
+        let task = call.task_on_record(task_id).await?;
+        let in_review = task.filter(|it| it.state == domain::task::TaskState::PendingReview);
+        Ok(in_review.and_then(|it| it.pr_url).map(|pr_url| Created { pr_url, task_id: task_id.0 }))
     };
     call.order(&SubmitTask { by: call.agent.agent_id, title, description }, answer, already).await
 }

@@ -18,13 +18,15 @@ pub struct ApproveTask {
 
 pub(super) fn decide(task: &Task, command: ApproveTask) -> Result<Vec<TaskEvent>, TaskError> {
     let factory = task.live()?.in_epic()?;
+    // To name another pull request is as wrong after the approval as before it.
+    let is_reviewed = matches!(factory.state, TaskState::PendingReview | TaskState::Approved | TaskState::Completed);
+    if is_reviewed && factory.pr_url.as_ref() != Some(&command.pr_url) {
+        return Err(TaskError::OtherPullRequest(factory.pr_url.clone()));
+    }
     if factory.state == TaskState::Approved {
         return Ok(vec![]);
     }
     factory.may_become(TaskState::Approved)?;
-    if factory.pr_url.as_ref() != Some(&command.pr_url) {
-        return Err(TaskError::OtherPullRequest(factory.pr_url.clone()));
-    }
     let ApproveTask { by, pr_url, now } = command;
     Ok(vec![TaskEvent::TaskApproved { by, pr_url, approved_at: now }])
 }
@@ -49,8 +51,10 @@ mod tests {
 
     #[test]
     fn only_the_pull_request_that_was_reviewed_is_approved() {
-        let refusal = TaskError::OtherPullRequest(Some(PR_URL.to_owned()));
-        given::<Task>(history_in(TaskState::PendingReview)).when(approve("local://9")).then_expect_error(refusal);
+        for state in [TaskState::PendingReview, TaskState::Approved, TaskState::Completed] {
+            let refusal = TaskError::OtherPullRequest(Some(PR_URL.to_owned()));
+            given::<Task>(history_in(state)).when(approve("local://9")).then_expect_error(refusal);
+        }
     }
 
     #[test]

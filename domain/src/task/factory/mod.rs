@@ -25,7 +25,7 @@ pub use fail::FailTask;
 pub use fail_merge::FailTaskMerge;
 pub use hand_over::HandOverTask;
 pub use merge::MergeTask;
-pub use rebase::RebaseTask;
+pub use rebase::{RebaseTask, waits_since_rebase};
 pub use request_changes::RequestTaskChanges;
 pub use request_rebase::RequestTaskRebase;
 pub use reset::ResetTask;

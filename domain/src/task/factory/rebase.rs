@@ -1,6 +1,7 @@
 //! Record that a task was rebased.
 
 use chrono::{DateTime, Utc};
+use cqrs_es::Aggregate;
 
 use super::{Task, TaskError, TaskEvent, TaskState};
 use crate::AgentId;
@@ -28,9 +29,22 @@ pub(super) fn decide(task: &Task, command: RebaseTask) -> Result<Vec<TaskEvent>,
     Ok(vec![TaskEvent::TaskRebased { agent_id, pr_url, head, rebased_at }])
 }
 
+/// Whether a task waits for review since a rebase, by all that happened to it. One that waits since its submission was
+/// not rebased, however much it looks the same.
+pub fn waits_since_rebase(history: &[TaskEvent]) -> bool {
+    let mut task = Task::default();
+    history.iter().for_each(|event| task.apply(event.clone()));
+    let waits = task.live().and_then(|it| it.in_epic()).is_ok_and(|it| it.state == TaskState::PendingReview);
+    let is_submission =
+        |event: &&TaskEvent| matches!(event, TaskEvent::TaskSubmitted { .. } | TaskEvent::TaskRebased { .. });
+    waits && matches!(history.iter().rev().find(is_submission), Some(TaskEvent::TaskRebased { .. }))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::super::examples::{PR_URL, history_in, rebased};
+    use super::super::super::examples::{
+        PR_URL, approved, changes_requested, history_in, merge_failed, rebased, submitted,
+    };
     use super::*;
     use crate::examples::{after, at, given, id};
     use crate::task::{FactoryCommand, TaskCommand};
@@ -75,5 +89,17 @@ mod tests {
             let refusal = TaskError::InvalidFactoryTransition { from, to: TaskState::PendingReview };
             given::<Task>(history_in(from)).when(rebase(30)).then_expect_error(refusal);
         }
+    }
+    #[test]
+    fn only_a_task_that_a_rebase_brought_back_waits_since_one() {
+        for state in TaskState::ALL {
+            assert!(!waits_since_rebase(&history_in(state)), "{state}");
+        }
+        let then = |events: &[TaskEvent]| [history_in(TaskState::NeedsRebase), events.to_vec()].concat();
+        assert!(waits_since_rebase(&then(&[rebased()])));
+        assert!(waits_since_rebase(&then(&[rebased(), approved(), merge_failed()])));
+        assert!(!waits_since_rebase(&then(&[rebased(), approved()])));
+        assert!(!waits_since_rebase(&then(&[rebased(), changes_requested()])));
+        assert!(!waits_since_rebase(&then(&[rebased(), changes_requested(), submitted()])));
     }
 }

@@ -1,0 +1,36 @@
+//! What the log has of a task or an epic: how a repeated tool is answered must not depend on how far a read model is.
+
+use domain::TaskId;
+use domain::task::TaskEvent;
+use projections::epics::EpicView;
+use projections::tasks::{InEpic, TaskView};
+use store::StreamId;
+
+use super::call::Call;
+use super::failure::Failure;
+
+/// The end of the log.
+const NOW: i64 = i64::MAX;
+
+impl Call {
+    /// A task of an epic by its own stream; none if there is no such task.
+    pub(super) async fn task_on_record(&self, id: TaskId) -> Result<Option<InEpic>, Failure> {
+        let task: Option<TaskView> = self.app.as_of(id.0, NOW).await?;
+        Ok(task.and_then(|it| it.factory))
+    }
+
+    /// The agent's epic by its own stream.
+    pub(super) async fn epic_on_record(&self) -> Result<Option<EpicView>, Failure> {
+        Ok(self.app.as_of(self.post.epic()?.0, NOW).await?)
+    }
+
+    /// All that happened to a task, oldest first.
+    pub(super) async fn task_history(&self, id: TaskId) -> Result<Vec<TaskEvent>, Failure> {
+        let mut history = Vec::new();
+        for event in self.app.log.read_stream(&StreamId::new(projections::TASK, id.0), 1, None).await? {
+            let event = domain::decode::<TaskEvent>(&event.event_type, &event.event_version, &event.payload);
+            history.push(event.map_err(|error| Failure::unexpected(&error))?);
+        }
+        Ok(history)
+    }
+}
