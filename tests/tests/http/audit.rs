@@ -90,6 +90,8 @@ impl World {
         agent.post("/api/task.start", &json!({ "taskId": self.task, "sessionId": session })).await.ok();
         agent.post("/api/session.log", &json!({ "sessionId": session, "message": "It goes well" })).await.ok();
         agent.post("/api/task.complete", &json!({ "taskId": self.task, "sessionId": session })).await.ok();
+        // Of two measurements at once only the newer is judged, and which one that is would be open.
+        self.settled().await;
         agent.post("/api/session.stop", &json!({ "sessionId": session, "tasksWorkedOn": [self.task] })).await.ok();
         started.position()
     }
