@@ -15,6 +15,8 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
 
+use super::linger::Lingering;
+
 /// How long a client may take to send the head of a request: half-sent ones must not hold sockets for ever.
 const HEADER_READ: Duration = Duration::from_secs(15);
 /// How long to leave the listener alone when no connection can be taken, as when there are no more file handles.
@@ -74,7 +76,7 @@ fn serve(
         request.extensions_mut().insert(ConnectInfo(client));
         router.clone().oneshot(request.map(Body::new))
     });
-    let connection = protocol.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
+    let connection = protocol.serve_connection_with_upgrades(TokioIo::new(Lingering::new(stream)), service).into_owned();
     let watched = open.watch(connection);
     tokio::spawn(async move {
         if let Err(error) = watched.await {

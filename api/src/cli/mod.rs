@@ -7,6 +7,7 @@ mod bench;
 mod erase;
 mod github;
 mod keys;
+mod linger;
 mod listen;
 mod log;
 mod logging;
