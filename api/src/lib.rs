@@ -41,6 +41,7 @@ mod health;
 mod input;
 mod layers;
 mod limits;
+pub mod listen;
 mod mail;
 mod mcp;
 mod metrics;
@@ -76,8 +77,7 @@ pub use error::ApiError;
 pub use limits::Limits;
 pub use mcp::{Bench, BenchError, Diff, Looking, McpSettings, PullRequestState, Workplace};
 
-/// Everything that the server answers. Serve it with `into_make_service_with_connect_info::<SocketAddr>()`, or all
-/// clients count as one address.
+/// Everything that the server answers. Serve it with [`listen::answer`], which says who is calling.
 pub fn router(app: Arc<App>) -> Router {
     let mut routes = Router::from(routes(Some(&app)).merge(mcp::routes(&app)));
     if app.past.is_some() {

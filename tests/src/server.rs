@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use api::{App, HttpSettings, Limits, Parts};
+use api::{App, HttpSettings, Limits, Parts, listen};
 use commands::Executor;
 use futures_util::{Stream, StreamExt};
 use projections::{Engine, Projection};
@@ -13,6 +14,7 @@ use reactors::Runner;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::muster::bounded;
@@ -101,10 +103,9 @@ impl Server {
         let reactors = Arc::new(Runner::start(reactors, executor.clone(), views.clone(), engine.clone()));
         let parts = Parts { log, views, executor: executor.clone(), engine, reactors: reactors.clone() };
         let app = App::new(parts, settings).await.expect("the application starts");
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let service = api::router(app.clone()).into_make_service_with_connect_info::<SocketAddr>();
-        let serving = tokio::spawn(async move { axum::serve(listener, service).await.expect("the server serves") });
+        let serving = serve(listener, app.clone());
         Self { bench, app, executor, reactors, address, serving }
     }
 
@@ -144,6 +145,14 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.serving.abort();
     }
+}
+
+/// Answers as the built server does, until the task is aborted.
+pub fn serve(listener: TcpListener, app: Arc<App>) -> JoinHandle<()> {
+    let listening = listen::Listening { behind_proxy: false, grace: Duration::ZERO };
+    tokio::spawn(async move {
+        listen::answer(listener, api::router(app), listening, std::future::pending()).await;
+    })
 }
 
 /// No limits, so that tests need not count.

@@ -7,8 +7,6 @@ mod bench;
 mod erase;
 mod github;
 mod keys;
-mod linger;
-mod listen;
 mod log;
 mod logging;
 mod notifying;

@@ -19,9 +19,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::bench::{self, BenchArgs, Shift};
 use super::github::GithubArgs;
-use super::listen::{self, Listening};
 use super::notifying::NotifyingArgs;
 use super::{Failure, StoreArgs, output, serve_bundle, serve_past};
+use crate::listen::{self, Listening};
 use crate::mcp::{LONGEST_CALL, MOST_PATIENCE_SECONDS};
 use crate::{App, HttpSettings, Limits, McpSettings, Parts, demo};
 
@@ -167,8 +167,6 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let app = App::new(parts, settings).await?;
     let tour = if args.demo { demo::fill(&app, &clock).await? } else { None };
     let shift = bench.as_ref().map(|it| Shift::begin(it, &stores.views, &executor, &engine, &app));
-    greet(&stores, &engine, address, bench.as_deref(), tour).await?;
-
     let retelling = Retelling::start(again);
     let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
     let every = Duration::from_secs(args.audit_seconds.into());
@@ -181,7 +179,10 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let overdue =
         Overdue { executor, views, engine: shared, longest_call: LONGEST_CALL, longest_launch: LONGEST_LAUNCH };
     let overdue = tokio::spawn(overdue.keep_looking());
-    answer(listener, &app, door.behind_proxy).await?;
+    // Who asks while read models still catch up is answered: a query waits for what it needs and no longer.
+    let greeting = greet(&stores, &engine, address, bench.as_deref(), tour);
+    let answering = async { answer(listener, &app, door.behind_proxy).await.map_err(Failure::from) };
+    tokio::try_join!(greeting, answering)?;
     sweeper.abort();
     forgetting.abort();
     overdue.abort();
@@ -226,12 +227,12 @@ async fn greet(
     tour: Option<demo::Tour>,
 ) -> Result<(), Failure> {
     let head = stores.log.head().await?;
-    let all = ::projections::all();
-    let names: Vec<_> = all.iter().map(|it| it.name()).collect();
-    engine.wait_for(&names, head.position, CATCH_UP).await;
     output::line(format!("muster {} on http://{address}/api", env!("CARGO_PKG_VERSION")));
     output::line(format!("  store       {}", stores.place));
     output::line(format!("  head        position {} in epoch {}", head.position, head.epoch));
+    let all = ::projections::all();
+    let names: Vec<_> = all.iter().map(|it| it.name()).collect();
+    engine.wait_for(&names, head.position, CATCH_UP).await;
     for status in engine.status().await? {
         output::line(format!("  projection  {}", describe(&status)));
     }

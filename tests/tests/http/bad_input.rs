@@ -13,6 +13,7 @@ both_served_stores!(
     what_is_not_json_is_refused,
     a_body_of_another_type_is_refused,
     a_body_that_is_too_large_is_refused,
+    who_is_still_sending_hears_the_refusal,
     nul_is_refused_everywhere,
     a_delete_does_not_choose_between_two_inputs,
     strings_may_hold_anything_else,
@@ -129,6 +130,17 @@ async fn a_body_that_is_too_large_is_refused(bench: Bench) {
     let body = |bytes: usize| json!({ "name": "Acme", "slug": "acme", "description": "x".repeat(bytes) });
     ada.post("/api/workspace.create", &body(256 * 1024)).await.refused(413, "PAYLOAD_TOO_LARGE");
     ada.post("/api/workspace.create", &body(250 * 1024)).await.ok();
+}
+
+/// More than the sockets hold, so that the refusal is there while the client still sends.
+async fn who_is_still_sending_hears_the_refusal(bench: Bench) {
+    let server = Server::start(bench).await;
+    let ada = server.owner("ada").await;
+    let body = json!({ "name": "Acme", "slug": "acme", "description": "x".repeat(16 * 1024 * 1024) });
+    for _ in 0..5 {
+        ada.post("/api/workspace.create", &body).await.refused(413, "PAYLOAD_TOO_LARGE");
+        server.nobody().post("/api/workspace.create", &body).await.refused(401, "AUTH_INVALID_TOKEN");
+    }
 }
 
 async fn nul_is_refused_everywhere(bench: Bench) {

@@ -1,6 +1,5 @@
 //! Signing in with GitHub, against a stand-in for it.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use api::{App, HttpSettings, Parts};
@@ -9,7 +8,7 @@ use commands::user::SetSuspended;
 use commands::{Actor, Context, Executor};
 use muster_tests::both_served_stores;
 use muster_tests::github::{Broken, CLIENT_SECRET, Person, StandIn, TOKEN};
-use muster_tests::server::{Answer, Client, PASSWORD, Server, email, settings};
+use muster_tests::server::{Answer, Client, PASSWORD, Server, email, serve, settings};
 use muster_tests::stores::{Bench, Kind};
 use projections::Engine;
 use reactors::Runner;
@@ -322,8 +321,7 @@ async fn another_node_takes_the_browser_in(bench: Bench) {
     let other = App::new(parts, settings_with(&github)).await.unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let service = api::router(other).into_make_service_with_connect_info::<SocketAddr>();
-    let serving = tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
+    let serving = serve(listener, other);
 
     // Both are behind one name, as a proxy has it.
     let begun = server.nobody().with("Host", "localhost:3001").post("/api/auth/github", &json!({})).await.ok();

@@ -1,5 +1,7 @@
 //! Takes connections and answers on them, with a limit on how long a client may take to say what it wants.
 
+mod linger;
+
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
 
-use super::linger::Lingering;
+use self::linger::Lingering;
 
 /// How long a client may take to send the head of a request: half-sent ones must not hold sockets for ever.
 const HEADER_READ: Duration = Duration::from_secs(15);
@@ -24,15 +26,15 @@ const TAKE_AGAIN: Duration = Duration::from_millis(100);
 
 /// How connections are taken.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Listening {
+pub struct Listening {
     /// Whether every connection comes from a reverse proxy that says for whom it speaks.
-    pub(super) behind_proxy: bool,
+    pub behind_proxy: bool,
     /// How long what is in flight may take at the end.
-    pub(super) grace: Duration,
+    pub grace: Duration,
 }
 
 /// Answers until `stop` ends; then finishes what is in flight. False when the grace was not enough for that.
-pub(super) async fn answer(
+pub async fn answer(
     listener: TcpListener,
     router: Router,
     listening: Listening,
@@ -76,7 +78,8 @@ fn serve(
         request.extensions_mut().insert(ConnectInfo(client));
         router.clone().oneshot(request.map(Body::new))
     });
-    let connection = protocol.serve_connection_with_upgrades(TokioIo::new(Lingering::new(stream)), service).into_owned();
+    let connection =
+        protocol.serve_connection_with_upgrades(TokioIo::new(Lingering::new(stream)), service).into_owned();
     let watched = open.watch(connection);
     tokio::spawn(async move {
         if let Err(error) = watched.await {
