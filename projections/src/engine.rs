@@ -29,11 +29,20 @@ pub struct Settings {
     pub catch_up: usize,
     /// How long a node that has died keeps the others from its work.
     pub lease: Duration,
+    /// How long it may take until other nodes see that a projection has passed events that were not for it. Noting each
+    /// of them at once would make every commit of the log a commit of every projection.
+    pub noted_within: Duration,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { owner: Uuid::now_v7().to_string(), batch: 1000, catch_up: 5000, lease: Duration::from_secs(5) }
+        Self {
+            owner: Uuid::now_v7().to_string(),
+            batch: 1000,
+            catch_up: 5000,
+            lease: Duration::from_secs(5),
+            noted_within: Duration::from_millis(20),
+        }
     }
 }
 

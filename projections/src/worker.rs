@@ -21,10 +21,6 @@ const FAR_BEHIND: usize = 4;
 /// How long a worker rests after a fault: at first, and at most.
 const REST: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
-/// How long it may take until other nodes see that a projection has passed events that were not for it. Noting each of
-/// them at once would make every commit of the log a commit of every projection.
-const NOTED_WITHIN: Duration = Duration::from_millis(20);
-
 /// What a worker lets its engine know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
@@ -46,6 +42,7 @@ pub(crate) struct Worker {
     pub(crate) projection: Arc<dyn Projection>,
     pub(crate) batch: usize,
     catch_up: usize,
+    noted_within: Duration,
     lease: Lease,
     progress: watch::Sender<Progress>,
     head: watch::Receiver<i64>,
@@ -61,12 +58,22 @@ struct Work {
     seen: i64,
     /// When the registry last said how far it is.
     noted: Instant,
+    /// How long it may go on without saying so.
+    noted_within: Duration,
 }
 
 impl Work {
     /// How long until the registry has to say how far it is; `None` when it does.
     fn note_due(&self) -> Option<Duration> {
-        (self.seen > self.build.checkpoint).then(|| NOTED_WITHIN.saturating_sub(self.noted.elapsed()))
+        (self.seen > self.build.checkpoint).then(|| self.noted_within.saturating_sub(self.noted.elapsed()))
+    }
+
+    /// Has the database find out what is in tables that fill while they are read: what it guesses of new ones makes
+    /// queries a hundred times slower, and it looks for itself only after a minute.
+    async fn describe(&self) {
+        if let Err(error) = self.tables.database.transact(self.tables.analyze().collect()).await {
+            tracing::warn!(projection = self.build.name, %error, "the database does not know what is in its tables");
+        }
     }
 
     /// Notes how far it is; `Unexpected` when another engine was first.
@@ -108,8 +115,8 @@ impl Worker {
     ) -> Self {
         let lease = Lease::new(views.clone(), projection.name(), projection.version(), &settings.owner, settings.lease);
         let head = log.subscribe();
-        let (batch, catch_up) = (settings.batch.max(1), settings.catch_up.max(1));
-        Self { log, recent, views, projection, batch, catch_up, lease, progress, head, stop }
+        let (batch, catch_up, noted_within) = (settings.batch.max(1), settings.catch_up.max(1), settings.noted_within);
+        Self { log, recent, views, projection, batch, catch_up, noted_within, lease, progress, head, stop }
     }
 
     /// Works until it is told to stop; then gives the lease back.
@@ -221,8 +228,8 @@ impl Worker {
         };
         let left_out = registry::left_out(&self.views, &build).await?;
         let tables = build.tables(&*self.projection, &self.views);
-        let (seen, noted) = (build.checkpoint, Instant::now());
-        Ok(Task::Work(Box::new(Work { build, tables, left_out, seen, noted })))
+        let (seen, noted, noted_within) = (build.checkpoint, Instant::now(), self.noted_within);
+        Ok(Task::Work(Box::new(Work { build, tables, left_out, seen, noted, noted_within })))
     }
 
     /// Whether a build will never be served: it was replaced, or its Muster is gone.
@@ -279,11 +286,14 @@ impl Worker {
         work.seen = folded.upto;
         let stirred = !folded.is_idle();
         if stirred {
-            let poison = folded.poison.clone();
+            let (poison, before) = (folded.poison.clone(), work.build.checkpoint);
             if work.build.advance(&work.tables, folded).await? == Outcome::Unexpected {
                 return Ok(Step::Lost);
             }
             work.noted = Instant::now();
+            if has_outgrown(before, work.build.checkpoint) {
+                work.describe().await;
+            }
             report(&work.build, &poison);
             work.left_out.parked.extend(poison.into_iter().map(|it| (it.stream, it.position)));
             metrics::histogram!("muster_projection_batch_seconds", "projection" => work.build.name.clone())
@@ -357,5 +367,22 @@ fn report(build: &Build, poison: &[Poison]) {
         } else {
             tracing::error!(projection, version, position, stream, error = it.reason, "a rebuild stops");
         }
+    }
+}
+
+/// Whether what was known of tables of the one size says little of the other: from a thousand events on, tenfold growth.
+fn has_outgrown(before: i64, after: i64) -> bool {
+    let size = |events: i64| (events / 1_000).checked_ilog10();
+    size(before) != size(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_described_whenever_they_have_grown_tenfold() {
+        assert!(!has_outgrown(0, 999) && !has_outgrown(1_000, 9_999) && !has_outgrown(10_000, 99_999));
+        assert!(has_outgrown(999, 1_000) && has_outgrown(9_000, 10_000) && has_outgrown(0, 5_000_000));
     }
 }

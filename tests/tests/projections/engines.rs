@@ -6,6 +6,7 @@ use std::time::Duration;
 use muster_tests::both_stores;
 use muster_tests::stores::Bench;
 use projections::{Engine, Settings, State, workspaces};
+use store::sql::{Database, Query};
 
 use crate::fleet::{Fleet, PATIENCE, later};
 use crate::names::{self, Names};
@@ -20,6 +21,7 @@ both_stores! {
     waiting_for_what_does_not_happen_ends,
     status_tells_how_far_behind_a_projection_is,
     many_rows_of_one_batch_are_loaded_and_written,
+    the_planner_knows_tables_that_fill_while_they_are_read,
 }
 
 async fn a_query_sees_a_fact_once_its_position_is_reached(bench: Bench) {
@@ -37,8 +39,13 @@ async fn a_query_sees_a_fact_once_its_position_is_reached(bench: Bench) {
 async fn engines_that_race_apply_every_fact_once(bench: Bench) {
     let fleet = Fleet::new(bench);
     // Leases that end at once, and small batches: both engines work on everything all the time.
-    let settings =
-        |owner: &str| Settings { owner: owner.into(), batch: 3, catch_up: 15, lease: Duration::from_millis(1) };
+    let settings = |owner: &str| Settings {
+        owner: owner.into(),
+        batch: 3,
+        catch_up: 15,
+        lease: Duration::from_millis(1),
+        ..Settings::default()
+    };
     let start = |owner| {
         let names: Arc<dyn projections::Projection> = Arc::new(Names::version(1));
         Engine::start(fleet.log(), fleet.views().clone(), vec![names], settings(owner))
@@ -158,5 +165,25 @@ async fn many_rows_of_one_batch_are_loaded_and_written(bench: Bench) {
     fleet.project_everything().await;
     for (n, id) in ids.into_iter().enumerate() {
         assert_eq!(workspaces::find(fleet.views(), id).await.unwrap().unwrap().name, format!("renamed {n}"));
+    }
+}
+
+async fn the_planner_knows_tables_that_fill_while_they_are_read(bench: Bench) {
+    let fleet = Fleet::new(bench);
+    let engine = fleet.engine(projections::all());
+    let id = fleet.workspace("acme").await;
+    for n in 0..1_000 {
+        fleet.renamed(id, &format!("acme {n}")).await;
+    }
+    fleet.caught_up(&engine).await;
+    engine.shutdown().await;
+    // SQLite needs no such knowledge: every look-up has an index made for it.
+    if let Database::Postgres(_) = fleet.views() {
+        let known = Query::new(
+            "select reltuples::bigint from pg_class where relname like 'timeline\\_\\_v%' and relkind = 'r'",
+        );
+        let rows = fleet.views().query(known).await.unwrap();
+        assert!(rows.iter().all(|row| row.int(0).unwrap() >= 900), "{rows:?}");
+        assert_eq!(rows.len(), 2, "what is indexed, and the documents");
     }
 }
