@@ -4,6 +4,8 @@ use muster_tests::both_stores;
 use muster_tests::commits::{Build, event_with, events, one, stream};
 use muster_tests::stores::{Bench, Kind};
 use store::{Commit, NewEvent, VerifyReport};
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
 use uuid::Uuid;
 
 both_stores! {
@@ -11,6 +13,7 @@ both_stores! {
     the_database_refuses_to_change_or_remove_a_batch,
     a_clean_log_verifies,
     verification_tells_how_far_it_is,
+    a_log_that_grows_meanwhile_verifies,
     a_changed_byte_is_found_in_every_column,
     a_removed_event_is_found,
     a_removed_first_event_is_found,
@@ -86,6 +89,19 @@ async fn verification_tells_how_far_it_is(bench: Bench) {
     bench.log().verify(|done| progress.push(done)).await.unwrap();
     assert!(progress.is_sorted());
     assert_eq!(progress.last(), Some(&10));
+}
+
+async fn a_log_that_grows_meanwhile_verifies(bench: Bench) {
+    write_some(&bench).await;
+    let (late, mut grown) = (stream("late"), 0);
+    let grow = |_| {
+        let commit = bench.commit(one(&late, grown));
+        block_in_place(|| Handle::current().block_on(commit)).unwrap();
+        grown += 1;
+    };
+    let report = bench.log().verify(grow).await.unwrap();
+    assert_eq!((report.events, report.finding), (10, None));
+    assert!(bench.log().head().await.unwrap().position > 10, "nothing was written while the log was read");
 }
 
 async fn a_changed_byte_is_found_in_every_column(bench: Bench) {
