@@ -3,9 +3,9 @@
 //! Commands that follow one another on a stream are one to the log: they land together, or none does.
 
 use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hash as _};
 use std::sync::OnceLock;
+
+use ahash::RandomState;
 
 use crate::chain::{self, Hash};
 use crate::fate::{Answer, Standing};
@@ -148,10 +148,10 @@ impl Prepared {
 pub(crate) struct Batch {
     pub(crate) commands: Vec<Pending>,
     /// Of its events.
-    pub(crate) bytes: usize,
+    bytes: usize,
     /// Commands that were joined to others.
     joined: usize,
-    touched: HashMap<u64, Touched>,
+    touched: HashMap<u64, Touched, RandomState>,
 }
 
 /// How a thing is touched, and by which command first.
@@ -224,11 +224,8 @@ impl Batch {
 fn touches(commit: &Commit) -> Vec<Touch> {
     static HASHER: OnceLock<RandomState> = OnceLock::new();
     let hasher = HASHER.get_or_init(RandomState::new);
-    let touch = |how, kind: &str, first: &str, second: &str| {
-        let mut state = hasher.build_hasher();
-        (kind, first, second).hash(&mut state);
-        Touch { what: std::hash::Hasher::finish(&state), how }
-    };
+    let touch =
+        |how, kind: &str, first: &str, second: &str| Touch { what: hasher.hash_one((kind, first, second)), how };
     let stream = |how, it: &crate::StreamId| touch(how, "stream", &it.aggregate_type, &it.aggregate_id);
     let mut all: Vec<Touch> = commit.appends.iter().map(|append| stream(How::Changes, &append.stream)).collect();
     for claim in commit.takes.iter().map(|take| &take.claim).chain(&commit.releases) {

@@ -23,10 +23,13 @@ pub(crate) struct Known {
 #[derive(Debug)]
 struct Memory {
     most: usize,
-    recent: HashMap<StreamId, i64>,
+    recent: Standings,
     /// What was recent until that was full.
-    older: HashMap<StreamId, i64>,
+    older: Standings,
 }
+
+/// Looked into several times for every command, while others wait.
+type Standings = HashMap<StreamId, i64, ahash::RandomState>;
 
 impl Default for Known {
     fn default() -> Self {
@@ -116,7 +119,7 @@ impl Known {
 
 impl Memory {
     fn of(most: usize) -> Self {
-        Self { most, recent: HashMap::new(), older: HashMap::new() }
+        Self { most, recent: Standings::default(), older: Standings::default() }
     }
 
     fn get(&self, stream: &StreamId) -> Option<i64> {

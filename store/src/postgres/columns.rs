@@ -185,29 +185,22 @@ impl<'a> Columns<'a> {
 
     /// What [`APPEND`] takes.
     pub(super) fn only_events(self, fixed_now: Option<i64>) -> Result<PgArguments, BoxDynError> {
-        let e = self.events;
+        let mut events = self.events;
         let mut arguments = PgArguments::default();
-        arguments.add(e.command.len() as i64)?;
-        arguments.add(e.leaves)?;
+        arguments.add(events.command.len() as i64)?;
+        arguments.add(std::mem::take(&mut events.leaves))?;
         arguments.add(fixed_now)?;
         arguments.add(self.known_link)?;
         arguments.add(self.relies_on_it)?;
         arguments.add(self.known_keys)?;
-        arguments.add(e.aggregate_type)?;
-        arguments.add(e.aggregate_id)?;
-        arguments.add(e.sequence)?;
-        arguments.add(e.event_type)?;
-        arguments.add(e.event_version)?;
-        arguments.add(JsonTexts(e.payload))?;
-        arguments.add(JsonTexts(e.metadata))?;
-        arguments.add(e.event_id)?;
-        arguments.add(e.workspace_id)?;
+        events.bind(&mut arguments)?;
         Ok(arguments)
     }
 
     /// What [`CALL`] takes.
     pub(super) fn arguments(self, fixed_now: Option<i64>) -> Result<PgArguments, BoxDynError> {
-        let Self { streams: s, claims: c, keys: k, rows: r, events: e, .. } = self;
+        let Self { streams: s, claims: c, keys: k, rows: r, mut events, .. } = self;
+        let leaves = std::mem::take(&mut events.leaves);
         let mut arguments = PgArguments::default();
         arguments.add(fixed_now)?;
         arguments.add(self.known_link)?;
@@ -233,19 +226,26 @@ impl<'a> Columns<'a> {
         arguments.add(some(r.command))?;
         arguments.add(some(r.kind))?;
         arguments.add(some(r.row))?;
-        arguments.add(e.command)?;
-        arguments.add(e.aggregate_type)?;
-        arguments.add(e.aggregate_id)?;
-        arguments.add(e.sequence)?;
-        arguments.add(e.event_type)?;
-        arguments.add(e.event_version)?;
-        arguments.add(JsonTexts(e.payload))?;
-        arguments.add(JsonTexts(e.metadata))?;
-        arguments.add(e.event_id)?;
-        arguments.add(e.workspace_id)?;
-        arguments.add(e.leaves)?;
+        arguments.add(std::mem::take(&mut events.command))?;
+        events.bind(&mut arguments)?;
+        arguments.add(leaves)?;
         arguments.add(self.known_keys)?;
         Ok(arguments)
+    }
+}
+
+impl Events<'_> {
+    /// The columns of the table, in its order.
+    fn bind(self, arguments: &mut PgArguments) -> Result<(), BoxDynError> {
+        arguments.add(self.aggregate_type)?;
+        arguments.add(self.aggregate_id)?;
+        arguments.add(self.sequence)?;
+        arguments.add(self.event_type)?;
+        arguments.add(self.event_version)?;
+        arguments.add(JsonTexts(self.payload))?;
+        arguments.add(JsonTexts(self.metadata))?;
+        arguments.add(self.event_id)?;
+        arguments.add(self.workspace_id)
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql, params_from_iter};
 use tokio::sync::oneshot;
@@ -46,8 +47,9 @@ pub(crate) struct SqliteSettings {
     pub(crate) synchronous: &'static str,
     /// Whether what is removed is overwritten: keys and secrets must not stay in pages that nobody uses.
     pub(crate) secure_delete: bool,
-    /// So many pages in the write-ahead log make whoever commits next move them into the file.
-    pub(crate) checkpoint_pages: u32,
+    /// Whether triggers hold for us too. Those of the log keep others from changing it: they look again, for every event,
+    /// for what the append has just made sure of.
+    pub(crate) triggers: bool,
 }
 
 impl SqliteDatabase {
@@ -103,12 +105,6 @@ impl SqliteDatabase {
             Err(TryLockError::Poisoned(pen)) => Some(pen.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
-    }
-
-    /// Has `work` run on one of the threads that read, without waiting for it.
-    pub(crate) fn post_aside(&self, work: impl FnOnce(&mut Connection) + Send + 'static) -> Result<(), StoreError> {
-        let gone = |_| StoreError::Unavailable(format!("{}: its threads have ended", self.place));
-        self.readers.send(Box::new(work)).map_err(gone)
     }
 
     /// Runs `work` on the thread that writes.
@@ -188,8 +184,9 @@ pub(crate) fn connect(path: &Path, settings: SqliteSettings) -> Result<Connectio
     }
     connection.pragma_update(None, "synchronous", settings.synchronous).map_err(|e| failed(&place, &e))?;
     connection.pragma_update(None, "secure_delete", settings.secure_delete).map_err(|e| failed(&place, &e))?;
-    connection.pragma_update(None, "wal_autocheckpoint", settings.checkpoint_pages).map_err(|e| failed(&place, &e))?;
     connection.pragma_update(None, "foreign_keys", true).map_err(|e| failed(&place, &e))?;
+    let triggers = DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER;
+    connection.set_db_config(triggers, settings.triggers).map_err(|e| failed(&place, &e))?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(connection)
 }

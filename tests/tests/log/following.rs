@@ -120,9 +120,9 @@ async fn a_follower_that_is_ahead_of_its_leader_leaves_no_hole(bench: Bench) {
 /// A commit of one event that the database itself refuses.
 async fn poison(bench: &Bench, of: &StreamId, expected: i64) -> Commit {
     let trap = match bench.kind {
+        // The smallest of all numbers has no absolute value.
         Kind::Sqlite => {
-            "create trigger trap before insert on events when new.event_type = 'Poison'
-             begin select raise(abort, 'poison'); end"
+            "create index trap on events (abs(case event_type when 'Poison' then -9223372036854775808 else 0 end))"
         }
         Kind::Postgres => {
             "create function trap() returns trigger language plpgsql as $$ begin raise 'poison'; end $$;
