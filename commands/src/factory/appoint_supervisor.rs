@@ -10,7 +10,7 @@ use super::{acting, letters, missions};
 use crate::seat;
 use crate::{Decision, Desk, Stop};
 
-/// An epic's one supervisor; who has the seat already is the answer too.
+/// An epic's one supervisor; who has the seat already is the answer too, unless the epic is over.
 #[derive(Debug, Clone)]
 pub struct AppointSupervisor {
     /// The orchestrator that asks; none when Muster does it on its own.
@@ -36,7 +36,12 @@ impl Decision for AppointSupervisor {
                 return Err(EpicError::AccessDenied.into());
             }
         }
+        let now = desk.now();
+        let appoint =
+            |agent_id| EpicCommand::AppointSupervisor(AppointEpicSupervisor { agent_id, replaces: None, now });
         if let Some(supervisor) = epic.supervisor_id {
+            // No new fact, but an epic that is over refuses it.
+            desk.run::<Epic>(self.epic_id.0, appoint(supervisor)).await?;
             return staff::present(desk, supervisor).await;
         }
         let project = desk.load::<Project>(epic.project_id.0).await?;
@@ -59,8 +64,7 @@ impl Decision for AppointSupervisor {
             profiles: &self.profiles,
         };
         let appointed = staff::appoint(desk, wanted).await?;
-        let appoint = AppointEpicSupervisor { agent_id: appointed.agent_id, replaces: None, now: desk.now() };
-        desk.run::<Epic>(self.epic_id.0, EpicCommand::AppointSupervisor(appoint)).await?;
+        desk.run::<Epic>(self.epic_id.0, appoint(appointed.agent_id)).await?;
         if self.by.is_none() {
             // An orchestrator that asks for it knows of the epic.
             letters::epic_created(desk, &epic, appointed.agent_id).await?;

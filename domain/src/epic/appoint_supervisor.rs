@@ -18,11 +18,12 @@ pub struct AppointEpicSupervisor {
 
 pub(super) fn decide(epic: &Epic, command: AppointEpicSupervisor) -> Result<Vec<EpicEvent>, EpicError> {
     let live = epic.live()?;
-    if live.supervisor_id == Some(command.agent_id) {
-        return Ok(vec![]);
-    }
+    // Also of the one it had, whose work is over with it.
     if live.state.is_over() {
         return Err(EpicError::NotInProgress(live.state));
+    }
+    if live.supervisor_id == Some(command.agent_id) {
+        return Ok(vec![]);
     }
     if live.supervisor_id != command.replaces {
         return Err(live.supervisor_id.map_or(EpicError::NotSupervisor, EpicError::HasSupervisor));
@@ -55,9 +56,11 @@ mod tests {
     }
 
     #[test]
-    fn an_epic_that_is_over_gets_no_supervisor() {
-        given::<Epic>([created(), failed()])
-            .when(appoint(32, None))
-            .then_expect_error(EpicError::NotInProgress(EpicState::Failed));
+    fn an_epic_that_is_over_gets_no_supervisor_nor_the_one_it_had() {
+        for history in [vec![created(), failed()], vec![created(), appointed(), failed()]] {
+            given::<Epic>(history)
+                .when(appoint(32, None))
+                .then_expect_error(EpicError::NotInProgress(EpicState::Failed));
+        }
     }
 }

@@ -2,10 +2,12 @@
 
 use commands::agent::NewKey;
 use commands::factory::{
-    AddTask, AppointOrchestrator, AppointSupervisor, AppointWorker, FailErrand, RotateForLaunch, TryErrandAgain,
+    AddTask, AppointOrchestrator, AppointSupervisor, AppointWorker, FailEpic, FailErrand, RotateForLaunch,
+    TryErrandAgain,
 };
+use domain::Party;
 use domain::agent::{Agent, AgentLevel, AgentStatus};
-use domain::epic::EpicError;
+use domain::epic::{EpicError, EpicState};
 use domain::errand::{Errand, ErrandError, WorkResult};
 use domain::post::{AgentKind, PostError, PostState, Profiles};
 use domain::task::{TaskState, TaskStatus};
@@ -21,6 +23,7 @@ both_stores! {
     a_seat_has_one_agent_even_when_many_are_appointed_at_once,
     a_worker_gets_the_task_with_its_post,
     an_orchestrator_appoints_supervisors_in_its_own_workspace_alone,
+    an_epic_that_is_over_gets_no_supervisor,
     only_its_supervisor_adds_tasks,
     a_launch_gives_the_agent_its_key_and_only_while_it_has_its_post,
     an_errand_is_tried_again_and_given_up,
@@ -84,6 +87,20 @@ async fn an_orchestrator_appoints_supervisors_in_its_own_workspace_alone(bench: 
     assert_eq!(refusal, Err(refused(EpicError::AccessDenied)));
     let worker = PostError::WrongKind { wanted: AgentKind::Orchestrator, is: AgentKind::Supervisor };
     assert_eq!(floor.agent(floor.supervisor, &appoint(floor.supervisor)).await, Err(refused(worker)));
+}
+
+async fn an_epic_that_is_over_gets_no_supervisor(bench: Bench) {
+    let floor = Floor::open(bench).await;
+    let orchestrator = floor.orchestrator().await;
+    let by = Party::User(floor.fleet.owner);
+    floor.human(&FailEpic { by, epic_id: floor.epic, reason: "No shop".to_owned() }).await.unwrap();
+    let before = floor.bench.everything().await.len();
+    for by in [Some(orchestrator), None] {
+        let appoint = AppointSupervisor { by, epic_id: floor.epic, profiles: Profiles::default() };
+        let refusal = floor.system(&appoint).await;
+        assert_eq!(refusal, Err(refused(EpicError::NotInProgress(EpicState::Failed))));
+    }
+    assert_eq!(floor.bench.everything().await.len(), before);
 }
 
 async fn only_its_supervisor_adds_tasks(bench: Bench) {
