@@ -45,16 +45,18 @@ def all_tasks():
 
 def supervise():
     epic = call("agent__get_epic")
-    wanted = [line[2:] for line in epic["design"].splitlines() if line.startswith("- ")]
+    # A title has at most 255 characters.
+    wanted = {line[2:][:255]: line[2:] for line in epic["design"].splitlines() if line.startswith("- ")}
     while True:
         tasks = all_tasks()
-        for line in wanted:
-            if line not in [task["title"] for task in tasks]:
-                call("epic__create_task", title=line, description=line)
+        titles = {task["title"] for task in tasks}
+        for title, line in wanted.items():
+            if title not in titles:
+                call("epic__create_task", title=title, description=line)
         review = call("epic__get_review_queue").get("currentReview")
         if review:
             call("epic__approve_pr", taskId=review["taskId"], prUrl=review["prUrl"])
-        elif len(tasks) == len(wanted) and all(task["state"] in ("COMPLETED", "FAILED") for task in tasks):
+        elif titles.issuperset(wanted) and all(task["state"] in ("COMPLETED", "FAILED") for task in tasks):
             print(call("epic__create_epic_pr", title=epic["title"], description=epic["description"]))
             return
         time.sleep(0.5)

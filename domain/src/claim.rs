@@ -89,6 +89,11 @@ impl Scope {
         Self("errand".to_owned())
     }
 
+    /// An agent's open calls of tools that make something; their keys come from what was called with what.
+    pub fn open_calls(agent: AgentId) -> Self {
+        Self(format!("open-call:{agent}"))
+    }
+
     /// The claim to a key of this scope.
     pub fn claim(self, key: impl fmt::Display) -> Claim {
         Claim { scope: self, key: key.to_string() }
@@ -135,6 +140,7 @@ mod tests {
             (Scope::worktrees(), "worktree"),
             (Scope::seats(AgentKind::Worker), "seat:WORKER"),
             (Scope::errands(), "errand"),
+            (Scope::open_calls(nil.into()), "open-call:00000000-0000-0000-0000-000000000000"),
             (Scope::wiki_slugs(nil.into(), None), "wiki-slug:00000000-0000-0000-0000-000000000000:org"),
             (
                 Scope::wiki_slugs(nil.into(), Some(nil.into())),

@@ -38,6 +38,10 @@ pub const CRITICAL_TOOLS: &[&str] = &[
     "mcp__epic__create_epic_pr",
 ];
 
+/// Tools that make something new whenever they are called. The others find what is done already, or change nothing.
+pub const MAKING_TOOLS: &[&str] =
+    &["mcp__epic__create_task", "mcp__mail__send", "mcp__mail__reply", "mcp__system__log_decision"];
+
 /// What a kind of agent may use. A pattern is a name, or the beginning of names and a `*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolAccess {
@@ -118,6 +122,11 @@ pub fn permit(kind: AgentKind, tool: &str) -> Result<(), NotAllowed> {
 /// Whether a failure of the tool is to be told to whoever is above the agent.
 pub fn is_critical(tool: &str) -> bool {
     CRITICAL_TOOLS.contains(&tool)
+}
+
+/// Whether the tool makes something new whenever it is called.
+pub fn makes_something(tool: &str) -> bool {
+    MAKING_TOOLS.contains(&tool)
 }
 
 fn matches(tool: &str, pattern: &str) -> bool {

@@ -4,24 +4,27 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use commands::tool_call::{CallTool, FailTool, SucceedTool};
+use commands::tool_call::{CallTool, FailTool, GOES_ON_FOR, SucceedTool};
 use commands::{Actor, Context, Decision, Done, Idempotency};
+use domain::tool_call::ToolCallEvent;
 use domain::{ToolCallId, tools};
 use futures_util::FutureExt;
 use serde_json::Value;
-use store::CommandKey;
+use store::{CommandKey, StreamId};
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::catalogue::{Outcome, Tool};
 use super::failure::{Failure, Told};
 use super::posting::Posting;
+use super::settings::LONGEST_CALL;
 use crate::App;
 use crate::auth::{AgentCaller, Principal};
 use crate::code::Code;
 
-/// How long the commands of a call are remembered: no call takes as long.
+/// How long the commands of a call are remembered: no call takes as long, also if it is cut short and gone on with.
 const REMEMBERED: Duration = Duration::from_secs(60 * 60);
+const _: () = assert!(GOES_ON_FOR.as_secs() + LONGEST_CALL.as_secs() < REMEMBERED.as_secs());
 
 /// A call that is allowed and on record, as its tool sees it.
 #[derive(Clone)]
@@ -66,14 +69,29 @@ pub(super) async fn answer(app: &Arc<App>, agent: AgentCaller, tool: &'static To
 /// On record before anything comes of it, and again when something has.
 async fn recorded(app: &Arc<App>, agent: AgentCaller, tool: &'static Tool, input: Value) -> Outcome {
     let deadline = Instant::now() + app.settings.mcp.patience;
-    let id = ToolCallId(Uuid::now_v7());
-    let record = Record { id, event_id: None };
-    let call = CallTool { call_id: id, by: agent.agent_id, tool: tool.name.to_owned(), input: input.clone() };
-    let called = patiently(app, deadline, || run(app, &agent, record, &call)).await?;
-    let record = Record { id, event_id: called.recorded.first().map(|event| event.event_id) };
+    let call_id = ToolCallId(Uuid::now_v7());
+    let call = CallTool { call_id, by: agent.agent_id, tool: tool.name.to_owned(), input: input.clone() };
+    let record = patiently(app, deadline, || begun(app, &agent, &call)).await?;
     let outcome = tried(app, &agent, tool, input, deadline, record).await;
     note_end(app, &agent, record, &outcome).await;
     outcome
+}
+
+/// Puts a call on record, or finds the one that it repeats: what that one has done is not done again.
+async fn begun(app: &Arc<App>, agent: &AgentCaller, call: &CallTool) -> Result<Record, Failure> {
+    let new = Record { id: call.call_id, event_id: None };
+    let called = match run(app, agent, new, call).await {
+        // The same call may have begun at this very moment: it is found now, before it has ended.
+        Err(Failure::Passing(_)) => run(app, agent, new, call).await?,
+        called => called?,
+    };
+    let id = called.outcome;
+    if let Some(event) = called.recorded.first() {
+        return Ok(Record { id, event_id: Some(event.event_id) });
+    }
+    let stream = StreamId::new(ToolCallEvent::KINDS[0].aggregate, id.0);
+    let first = app.log.read_stream(&stream, 1, Some(1)).await?.pop();
+    Ok(Record { id, event_id: first.map(|event| event.event_id) })
 }
 
 async fn tried(

@@ -6,7 +6,8 @@
 //! - `server.rs` answers the protocol's two questions: which tools are there, and what comes of calling one.
 //! - `catalogue.rs` is the list of tools, with the forms of what goes in and out.
 //! - `call.rs` is around every call: on record before and after, allowed by the table in `domain::tools`, its input
-//!   checked, tried again when something passing was in the way. `posting.rs` says who the agent is on the floor.
+//!   checked, tried again when something passing was in the way. A repeat of a call that makes something and has no end
+//!   yet is that call. `posting.rs` says who the agent is on the floor.
 //! - `tools/` is what the tools do: commands, and queries of read models.
 //! - `waiting.rs` waits for what the bench does, `bench.rs` is what can be looked at there, `on_this_node.rs`
 //!   looks.

@@ -1,4 +1,6 @@
-//! Records that an agent calls a tool.
+//! Records that an agent calls a tool, or finds the call that it repeats.
+
+use std::time::Duration;
 
 use domain::tool_call::{self, ToolCall, ToolCallCommand};
 use domain::{AgentId, ToolCallId};
@@ -7,7 +9,16 @@ use serde_json::Value;
 use crate::seat;
 use crate::{Decision, Desk, Stop};
 
+/// How long a call that was cut short can be gone on with; then it counts as lost.
+pub const GOES_ON_FOR: Duration = Duration::from_secs(30 * 60);
+
+/// Why a call failed that was cut short and not gone on with.
+const LOST: &str = "interrupted: the call was cut short; what it had begun may have been done";
+
 /// A call of a tool, before anything comes of it.
+///
+/// A tool that makes something would make it twice if it were called again after a crash. So whoever repeats such a call
+/// while it is open goes on with it: the outcome is the call that is open, and nothing is recorded.
 #[derive(Debug, Clone)]
 pub struct CallTool {
     /// The id it gets.
@@ -30,9 +41,13 @@ impl Decision for CallTool {
     }
 
     async fn decide(&self, desk: &mut Desk<'_>) -> Result<ToolCallId, Stop> {
+        let workspace_id = seat::acting(desk, self.by).await?.workspace_id;
+        if let Some(open) = self.repeated(desk).await? {
+            return Ok(open);
+        }
         let call = tool_call::CallTool {
             call_id: self.call_id,
-            workspace_id: seat::acting(desk, self.by).await?.workspace_id,
+            workspace_id,
             agent_id: self.by,
             tool: self.tool.clone(),
             input: self.input.clone(),
@@ -40,5 +55,23 @@ impl Decision for CallTool {
         };
         desk.begin::<ToolCall>(self.call_id.0, ToolCallCommand::Call(call)).await?;
         Ok(self.call_id)
+    }
+}
+
+impl CallTool {
+    /// The open call that this one repeats, if there is one.
+    async fn repeated(&self, desk: &mut Desk<'_>) -> Result<Option<ToolCallId>, Stop> {
+        let Some(claim) = tool_call::claim_of(self.by, &self.tool, self.input.clone()) else { return Ok(None) };
+        let Some(holder) = desk.holder::<ToolCall>(claim).await? else { return Ok(None) };
+        let open = desk.load::<ToolCall>(holder).await?;
+        let Ok(call) = open.state.running() else { return Ok(None) };
+        if desk.now() < call.called_at + GOES_ON_FOR {
+            desk.rely_on(&open);
+            return Ok(Some(ToolCallId(holder)));
+        }
+        let error = LOST.to_owned();
+        let lost = tool_call::FailTool { error, details: None, critical: false, escalated_to: None, now: desk.now() };
+        desk.run::<ToolCall>(holder, ToolCallCommand::Fail(lost)).await?;
+        Ok(None)
     }
 }

@@ -66,7 +66,7 @@ impl Decision for FailTool {
 
 impl FailTool {
     fn letter(&self, call: &Call, kind: Option<AgentKind>, to: To) -> Letter {
-        let Call { workspace_id, agent_id, tool } = call;
+        let Call { workspace_id, agent_id, tool, .. } = call;
         let error = domain::redact::text(&self.error);
         let kind = kind.map_or_else(String::new, |it| format!(" {it}"));
         let (subject, body) = if self.critical {

@@ -4,6 +4,6 @@ mod call;
 mod fail;
 mod succeed;
 
-pub use call::CallTool;
+pub use call::{CallTool, GOES_ON_FOR};
 pub use fail::FailTool;
 pub use succeed::SucceedTool;

@@ -4,15 +4,18 @@ mod call;
 mod end;
 #[cfg(test)]
 mod examples;
+mod repeat;
 
 use chrono::{DateTime, Utc};
 use cqrs_es::{Aggregate, event_sink::EventSink};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
+use uuid::Uuid;
 
 pub use call::CallTool;
 pub use end::{FailTool, SucceedTool};
+pub use repeat::claim_of;
 
 use crate::catalogue::event_kinds;
 use crate::{AgentId, Demand, Entity, ToolCallId, WorkspaceId};
@@ -38,6 +41,10 @@ pub struct Call {
     pub agent_id: AgentId,
     /// What was called.
     pub tool: String,
+    /// When.
+    pub called_at: DateTime<Utc>,
+    /// What it holds until it has ended; see [`claim_of`].
+    claim_key: Option<Uuid>,
 }
 
 /// Whom the failure of a tool was told by mail.
@@ -130,7 +137,7 @@ pub enum ToolCallError {
     /// It was never made.
     #[error("the tool call does not exist")]
     NotFound,
-    /// A stream with this id has begun already.
+    /// A stream with this id has begun already, or the same call is open.
     #[error("the tool call exists already")]
     AlreadyCalled,
     /// Something came of it already.
@@ -173,8 +180,9 @@ impl Aggregate for ToolCall {
 
     fn apply(&mut self, event: ToolCallEvent) {
         match event {
-            ToolCallEvent::ToolCalled { workspace_id, agent_id, tool, .. } => {
-                *self = Self::Running(Call { workspace_id, agent_id, tool });
+            ToolCallEvent::ToolCalled { workspace_id, agent_id, tool, input, called_at, .. } => {
+                let claim_key = repeat::key_of(agent_id, &tool, &input);
+                *self = Self::Running(Call { workspace_id, agent_id, tool, called_at, claim_key });
             }
             ToolCallEvent::ToolSucceeded { .. } | ToolCallEvent::ToolFailed { .. } => {
                 if let Self::Running(call) = self {
@@ -195,9 +203,14 @@ impl Entity for ToolCall {
 
     fn demands(&self, event: &ToolCallEvent) -> Vec<Demand<ToolCallError>> {
         match event {
-            ToolCallEvent::ToolCalled { .. }
-            | ToolCallEvent::ToolSucceeded { .. }
-            | ToolCallEvent::ToolFailed { .. } => vec![],
+            ToolCallEvent::ToolCalled { agent_id, tool, input, .. } => {
+                let claim = repeat::key_of(*agent_id, tool, input).map(|key| repeat::claim(*agent_id, key));
+                claim.into_iter().map(|claim| Demand::Take { claim, or: ToolCallError::AlreadyCalled }).collect()
+            }
+            ToolCallEvent::ToolSucceeded { .. } | ToolCallEvent::ToolFailed { .. } => {
+                let held = self.running().ok().and_then(|it| Some(repeat::claim(it.agent_id, it.claim_key?)));
+                held.into_iter().map(Demand::Release).collect()
+            }
         }
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use commands::Executor;
 use commands::decisions::LogDecision;
 use commands::tool_call::{CallTool, FailTool, SucceedTool};
+use commands::{Actor, Context, Executor};
 use domain::post::PostError;
 use domain::tool_call::ToolCallError;
 use domain::{AgentId, ToolCallId};
@@ -29,6 +29,8 @@ both_served_stores! {
     an_ordinary_failure_is_the_agents_own,
     a_relieved_agent_calls_nothing_and_what_it_had_begun_still_ends_on_record,
     a_call_whose_server_died_is_ended_as_interrupted_once_by_whichever_node,
+    a_call_that_makes_something_is_open_once_on_all_nodes,
+    a_call_that_was_cut_short_long_ago_is_lost,
     the_decision_log_is_listed_by_agent_and_time_in_pages,
     people_see_on_the_timeline_only_what_concerns_them,
 }
@@ -162,6 +164,34 @@ async fn a_call_whose_server_died_is_ended_as_interrupted_once_by_whichever_node
     assert!(floor.human_inbox().await.is_empty() && floor.inbox(floor.supervisor, false).await.is_empty());
     let late = floor.run(&SucceedTool { call_id: old, output: json!({}) }).await;
     assert_eq!(late, Err(refused(ToolCallError::AlreadyEnded)));
+}
+
+async fn a_call_that_makes_something_is_open_once_on_all_nodes(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let other_node = Executor::new(floor.bench.log());
+    let context = Context::new(Actor::System("test"), noon());
+    let (one, other) = (call_of(floor.worker, "mcp__mail__send"), call_of(floor.worker, "mcp__mail__send"));
+    let (first, second) = tokio::join!(floor.run(&one), other_node.run(&context, &other));
+    let (first, second) = (first.is_ok(), second.is_ok());
+    assert!(first || second, "one of them begins");
+    let open = floor.must(&call_of(floor.worker, "mcp__mail__send")).await;
+    let called = floor.bench.everything().await.into_iter().filter(|it| it.event_type == "ToolCalled");
+    assert_eq!(called.map(|it| it.stream.aggregate_id).collect::<Vec<_>>(), [open.to_string()]);
+    floor.must(&SucceedTool { call_id: open, output: json!({}) }).await;
+    assert_ne!(floor.must(&call_of(floor.worker, "mcp__mail__send")).await, open);
+}
+
+async fn a_call_that_was_cut_short_long_ago_is_lost(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let old = floor.must_at(0, &call_of(floor.worker, "mcp__mail__send")).await;
+    assert_eq!(floor.must_at(29, &call_of(floor.worker, "mcp__mail__send")).await, old);
+    let new = floor.must_at(30, &call_of(floor.worker, "mcp__mail__send")).await;
+    assert_ne!(new, old);
+    assert_eq!(floor.must_at(30, &call_of(floor.worker, "mcp__mail__send")).await, new);
+    floor.project().await;
+    let log = listed(&floor, Some(floor.worker)).await;
+    let ended = log.iter().find(|it| it.title == "mcp__mail__send_error").unwrap();
+    assert!(ended.call_id == Some(old) && ended.body.contains("interrupted"), "{ended:?}");
 }
 
 async fn the_decision_log_is_listed_by_agent_and_time_in_pages(bench: Bench) {

@@ -1,18 +1,143 @@
-//! What is asked for again is answered from the log, however far behind the read models are.
+//! What is asked for again is answered from the log, however far behind the read models are, and is not done again.
 
+use std::time::Duration;
+
+use api::McpSettings;
+use commands::factory::AddTask;
+use commands::mail::{SendMail, To};
+use commands::tool_call::CallTool;
+use commands::{Actor, Context, Decision, Idempotency};
+use domain::{AgentId, Party, TaskId, ToolCallId, WorkspaceId};
 use muster_tests::both_served_stores;
 use muster_tests::mcp::call;
+use muster_tests::server::Client;
 use muster_tests::stores::Bench;
 use projections::Projection;
 use projections::epics::Epics;
 use projections::tasks::Tasks;
-use serde_json::json;
+use serde_json::{Value, json};
+use store::CommandKey;
 use store::sql::Query;
+use uuid::Uuid;
 
-use crate::floor::{Floor, Pretender, output};
+use crate::floor::{Floor, Pretender, failure, output, quick, uuid};
 use crate::tools::submit;
 
-both_served_stores!(a_worker_hears_again_what_no_read_model_shows, a_supervisor_hears_again_what_no_read_model_shows,);
+both_served_stores!(
+    a_worker_hears_again_what_no_read_model_shows,
+    a_supervisor_hears_again_what_no_read_model_shows,
+    a_call_that_was_cut_short_is_gone_on_with,
+    what_was_done_before_a_call_was_cut_short_is_not_done_again,
+    a_call_that_others_repeat_is_not_theirs,
+    calls_side_by_side_are_all_answered,
+);
+
+fn id_of(agent: &Client) -> AgentId {
+    AgentId(uuid(&Floor::id_of(agent)))
+}
+
+/// Leaves a call as a server does that is killed: on record, and without its end.
+async fn cut_short(floor: &Floor, agent: &Client, tool: &str, input: &Value) -> ToolCallId {
+    let (call_id, by) = (ToolCallId(Uuid::now_v7()), id_of(agent));
+    floor.run(&CallTool { call_id, by, tool: tool.to_owned(), input: input.clone() }).await.outcome
+}
+
+/// What a call had done when it was cut short.
+async fn had_done<D: Decision>(floor: &Floor, agent: &Client, call: ToolCallId, decision: &D) -> D::Outcome {
+    let by = id_of(agent);
+    let mut context = Context::new(Actor::Agent(by), floor.server.bench.clock.now());
+    context.command_id = Uuid::new_v5(&call.0, decision.name().as_bytes());
+    let (principal, route) = (format!("agent:{by}"), format!("mcp {}", decision.name()));
+    let key = CommandKey { principal, route, key: call.to_string() };
+    context.idempotency = Some(Idempotency { key, fingerprint: call.0.as_bytes().to_vec(), lifetime: None });
+    floor.server.executor.run(&context, decision).await.unwrap().outcome
+}
+
+/// How often an agent called a tool, as the record has it.
+async fn calls_of(floor: &Floor, agent: &Client, tool: &str) -> usize {
+    floor.decisions_of(agent).await.iter().filter(|it| *it == tool).count()
+}
+
+async fn a_call_that_was_cut_short_is_gone_on_with(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let supervisor = &floor.supervisor;
+    let hello = json!({ "toAgentId": Floor::id_of(supervisor), "subject": "Hello", "body": "password=hunter2" });
+    let mail_id = output(call(&floor.worker, "mcp__mail__send", hello).await)["mailId"].clone();
+    for (tool, input) in [
+        ("mcp__epic__create_task", json!({ "title": "Add a till", "description": "token=abc" })),
+        ("mcp__mail__send", json!({ "toHuman": true, "subject": "Hello", "body": "x".repeat(20_000) })),
+        ("mcp__mail__reply", json!({ "inReplyToMailId": mail_id, "body": "Hello" })),
+        ("mcp__system__log_decision", json!({ "title": "Split", "body": "" })),
+    ] {
+        let before = calls_of(&floor, supervisor, tool).await;
+        let cut = cut_short(&floor, supervisor, tool, &input).await;
+        let first = output(call(supervisor, tool, input.clone()).await);
+        assert_eq!(calls_of(&floor, supervisor, tool).await, before + 1, "{tool}");
+        let events = floor.server.bench.everything().await;
+        let ended = events.iter().rfind(|it| it.event_type == "ToolSucceeded").unwrap();
+        assert_eq!(ended.stream.aggregate_id, cut.to_string());
+        assert_ne!(output(call(supervisor, tool, input).await), first, "what has ended is not repeated: {tool}");
+        assert_eq!(calls_of(&floor, supervisor, tool).await, before + 2, "{tool}");
+    }
+}
+
+async fn what_was_done_before_a_call_was_cut_short_is_not_done_again(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let supervisor = &floor.supervisor;
+    let (title, body) = ("Add a till".to_owned(), "As the design says".to_owned());
+    let input = json!({ "title": title, "description": body });
+    let cut = cut_short(&floor, supervisor, "mcp__epic__create_task", &input).await;
+    let add = AddTask { by: id_of(supervisor), task_id: TaskId(Uuid::now_v7()), title, description: body.clone() };
+    let task_id = had_done(&floor, supervisor, cut, &add).await;
+    let again = output(call(supervisor, "mcp__epic__create_task", input).await);
+    assert_eq!(again["taskId"], task_id.to_string());
+    let listed = output(call(supervisor, "mcp__epic__list_tasks", json!({})).await);
+    assert_eq!(listed["count"], 2, "{listed}");
+
+    let input = json!({ "toAgentId": Floor::id_of(&floor.worker), "subject": "Hello", "body": body });
+    let cut = cut_short(&floor, supervisor, "mcp__mail__send", &input).await;
+    let (by, to) = (Party::Agent(id_of(supervisor)), To::Agent(id_of(&floor.worker)));
+    let workspace_id = WorkspaceId(uuid(&floor.workspace_id));
+    let send = SendMail { by, workspace_id, to, subject: "Hello".to_owned(), body };
+    let mail_id = had_done(&floor, supervisor, cut, &send).await;
+    assert_eq!(output(call(supervisor, "mcp__mail__send", input).await)["mailId"], mail_id.to_string());
+    let inbox = output(call(&floor.worker, "mcp__mail__list_inbox", json!({})).await);
+    assert_eq!(inbox["count"], 1, "{inbox}");
+}
+
+async fn a_call_that_others_repeat_is_not_theirs(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let input = json!({ "toHuman": true, "subject": "Hello", "body": "Hello" });
+    let cut = cut_short(&floor, &floor.worker, "mcp__mail__send", &input).await;
+    output(call(&floor.supervisor, "mcp__mail__send", input.clone()).await);
+    let events = floor.server.bench.everything().await;
+    assert!(!events.iter().any(|it| it.event_type == "ToolSucceeded" && it.stream.aggregate_id == cut.to_string()));
+    // A call that is not allowed ends like any other, and the next one is another.
+    let task = json!({ "title": "Add a till", "description": "" });
+    cut_short(&floor, &floor.worker, "mcp__epic__create_task", &task).await;
+    for _ in 0..2 {
+        assert_eq!(
+            failure(call(&floor.worker, "mcp__epic__create_task", task.clone()).await)["code"],
+            "TOOL_NOT_ALLOWED"
+        );
+    }
+    assert_eq!(calls_of(&floor, &floor.worker, "mcp__epic__create_task").await, 2);
+}
+
+async fn calls_side_by_side_are_all_answered(bench: Bench) {
+    let floor = Floor::with(bench, McpSettings { backoff: vec![Duration::from_millis(20); 100], ..quick() }).await;
+    let input = json!({ "title": "Add a till", "description": "As the design says" });
+    let calling = || call(&floor.supervisor, "mcp__epic__create_task", input.clone());
+    let answers = futures_util::future::join_all((0..8).map(|_| calling())).await;
+    let mut tasks: Vec<String> = answers.into_iter().map(|it| output(it)["taskId"].to_string()).collect();
+    tasks.sort();
+    tasks.dedup();
+    let listed = output(call(&floor.supervisor, "mcp__epic__list_tasks", json!({})).await);
+    assert_eq!(listed["count"], 1 + tasks.len(), "{listed}");
+    let events = floor.server.bench.everything().await;
+    let count = |kind: &str| events.iter().filter(|it| it.event_type == kind).count();
+    assert_eq!(count("ToolCalled"), count("ToolSucceeded") + count("ToolFailed"), "every call has its end");
+}
 
 /// Takes a read model's rows away, as if it had seen nothing yet.
 async fn forget(floor: &Floor, read_model: &dyn Projection) {
