@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as ToolShown,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as ToolShown,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -20,6 +20,9 @@ use crate::error::ApiError;
 const INSTRUCTIONS: &str = "The tools of Muster's factory floor. They act for the agent whose key is sent. \
     An answer with isError is JSON with success (false), error, code and details. \
     When a tool says that something is still going on, call it again with the same input: nothing is done twice.";
+
+/// Methods that are there: a request for one that is nothing of the protocol's has the wrong parameters.
+const METHODS: &[&str] = &["initialize", "ping", "tools/list", "tools/call"];
 
 /// Answers for agents on the factory floor.
 #[derive(Clone)]
@@ -71,6 +74,19 @@ impl ServerHandler for FloorServer {
         let called = tokio::spawn(async move { call::answer(&app, agent, tool, input).await });
         let answered = called.await.map_err(|error| internal(ApiError::fault(error)))?;
         Ok(result(answered).into())
+    }
+
+    /// Whatever has the form of a request and is none that the protocol knows.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if METHODS.contains(&method.as_str()) {
+            return Err(ErrorData::invalid_params(format!("the params of {method} are not of their form"), None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
     }
 }
 

@@ -17,6 +17,7 @@ both_served_stores!(
     only_post_is_answered,
     requests_are_counted_like_any_other,
     an_unknown_tool_is_an_error_of_the_protocol,
+    a_call_that_is_none_has_invalid_params,
     an_agent_without_a_post_has_no_tools,
     a_server_of_any_name_answers,
 );
@@ -120,6 +121,20 @@ async fn an_unknown_tool_is_an_error_of_the_protocol(bench: Bench) {
         "params": { "name": "mcp__mail__burn", "arguments": {} } });
     let answer = mcp::send(&floor.supervisor, &body).await.ok();
     assert_eq!(answer.body["error"]["code"], -32602, "{}", answer.text);
+}
+
+async fn a_call_that_is_none_has_invalid_params(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let named = |arguments: Value| json!({ "name": "mcp__mail__list_inbox", "arguments": arguments });
+    for params in [Value::Null, json!({}), json!({ "name": 5 }), named(json!([])), named(json!("x")), named(json!(1))] {
+        let body = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+        let answer = mcp::send(&floor.supervisor, &body).await.ok();
+        assert_eq!((&answer.body["error"]["code"], &answer.body["id"]), (&json!(-32602), &json!(7)), "{}", answer.text);
+    }
+    let bare = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call" });
+    assert_eq!(mcp::send(&floor.supervisor, &bare).await.ok().body["error"]["code"], -32602);
+    let none = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": [] });
+    mcp::send(&floor.supervisor, &none).await.refused(400, "VALIDATION_ERROR");
 }
 
 async fn an_agent_without_a_post_has_no_tools(bench: Bench) {
