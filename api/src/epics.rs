@@ -20,6 +20,8 @@ use bodies::{
     QueuedReview, RequestEpicChanges, ReviewQueue, TakenEpic, UpdateEpic,
 };
 
+pub(crate) use bodies::{LONGEST_DESCRIPTION, LONGEST_TITLE};
+
 use crate::App;
 use crate::answer::{Answer, SeenAt, ShownAt, Warning};
 use crate::auth::{Caller, Owner};

@@ -11,6 +11,11 @@ use crate::input::without_nulls;
 use crate::tasks::TaskBody;
 use crate::words::same_words;
 
+/// The most characters of an epic's title, and of a pull request's.
+pub(crate) const LONGEST_TITLE: usize = 500;
+/// The most characters of an epic's description, and of a pull request's.
+pub(crate) const LONGEST_DESCRIPTION: usize = 100_000;
+
 /// How far an epic has come.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -63,9 +68,9 @@ pub(super) struct GetQueue {
 #[schemars(transform = without_nulls)]
 pub(super) struct CreateEpic {
     pub(super) project_id: Uuid,
-    #[schemars(length(min = 1, max = 500))]
+    #[schemars(length(min = 1, max = LONGEST_TITLE))]
     pub(super) title: String,
-    #[schemars(length(max = 100_000))]
+    #[schemars(length(max = LONGEST_DESCRIPTION))]
     pub(super) description: String,
     /// How it is to be built, in Markdown.
     #[schemars(length(max = 500_000))]
@@ -80,9 +85,9 @@ pub(super) struct CreateEpic {
 #[schemars(transform = without_nulls)]
 pub(super) struct UpdateEpic {
     pub(super) id: Uuid,
-    #[schemars(length(min = 1, max = 500))]
+    #[schemars(length(min = 1, max = LONGEST_TITLE))]
     pub(super) title: Option<String>,
-    #[schemars(length(max = 100_000))]
+    #[schemars(length(max = LONGEST_DESCRIPTION))]
     pub(super) description: Option<String>,
     #[schemars(length(max = 500_000))]
     pub(super) design: Option<String>,

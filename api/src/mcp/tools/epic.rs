@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::Nothing;
 use super::page::{Page, beginning};
+use crate::epics::{LONGEST_DESCRIPTION, LONGEST_TITLE};
 use crate::input::without_nulls;
 use crate::mcp::call::Call;
 use crate::mcp::failure::{self, Failure, Told};
@@ -128,9 +129,9 @@ pub(in crate::mcp) struct ChangesRequested {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CreateEpicPr {
-    #[schemars(length(min = 1, max = 255))]
+    #[schemars(length(min = 1, max = LONGEST_TITLE))]
     title: String,
-    #[schemars(length(max = 20_000))]
+    #[schemars(length(max = LONGEST_DESCRIPTION))]
     description: String,
 }
 

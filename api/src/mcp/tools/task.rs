@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Nothing;
+use crate::epics::{LONGEST_DESCRIPTION, LONGEST_TITLE};
 use crate::mcp::bench::PullRequestState;
 use crate::mcp::call::Call;
 use crate::mcp::failure::{self, Failure, Told};
@@ -41,9 +42,9 @@ pub(in crate::mcp) struct Updated {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CreatePr {
-    #[schemars(length(min = 1, max = 255))]
+    #[schemars(length(min = 1, max = LONGEST_TITLE))]
     title: String,
-    #[schemars(length(max = 20_000))]
+    #[schemars(length(max = LONGEST_DESCRIPTION))]
     description: String,
 }
 

@@ -1,5 +1,7 @@
 //! Opens a pull request, or finds the one that is open, or the one by which all of it was merged.
 
+use std::borrow::Cow;
+
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
@@ -8,6 +10,10 @@ use super::super::{ForgeError, Opened, Pull};
 use super::Github;
 use super::client::Question;
 use crate::git::{CommitId, Repository};
+
+/// The most characters that GitHub takes.
+const LONGEST_TITLE: usize = 256;
+const LONGEST_BODY: usize = 65_536;
 
 #[derive(Deserialize)]
 struct Listed {
@@ -31,7 +37,8 @@ impl Github {
             return Ok(Opened { url, existed: true });
         }
         let body = json!({
-            "title": pull.title, "body": pull.description, "head": pull.from.as_str(), "base": pull.into.as_str(),
+            "title": shortened(pull.title, LONGEST_TITLE), "body": shortened(pull.description, LONGEST_BODY),
+            "head": pull.from.as_str(), "base": pull.into.as_str(),
         });
         let question = Question { method: Method::POST, path: &["pulls"], query: &[], body: Some(body) };
         let answer = self.ask(&question).await?;
@@ -52,6 +59,7 @@ impl Github {
 
     pub(in super::super) async fn update(&self, url: &str, title: &str, description: &str) -> Result<(), ForgeError> {
         let number = self.number(url)?.to_string();
+        let (title, description) = (shortened(title, LONGEST_TITLE), shortened(description, LONGEST_BODY));
         let body = Some(json!({ "title": title, "body": description }));
         let question = Question { method: Method::PATCH, path: &["pulls", &number], query: &[], body };
         self.ask(&question).await?.expect::<Listed>().map(|_| ())
@@ -74,5 +82,25 @@ impl Github {
         let query = [("state", state), ("head", head.as_str()), ("base", pull.into.as_str())];
         let question = Question { method: Method::GET, path: &["pulls"], query: &query, body: None };
         self.ask(&question).await?.expect()
+    }
+}
+
+/// A text of at most so many characters; one that was longer ends in an ellipsis.
+fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+        None => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_github_cannot_hold_is_shortened() {
+        assert_eq!(shortened("äöü", 3), "äöü");
+        assert_eq!(shortened("äöüß", 3), "äö…");
+        assert_eq!(shortened(&"L".repeat(300), LONGEST_TITLE).chars().count(), LONGEST_TITLE);
     }
 }
