@@ -18,6 +18,8 @@ both_served_stores!(
     a_worker_says_that_it_is_ready_again_and_its_changes_are_submitted,
     decisions_and_calls_are_on_record_without_secrets,
     lists_have_pages_and_long_mail_is_shortened,
+    a_pull_request_may_be_as_long_as_an_epic,
+    of_a_long_design_the_beginning_is_shown,
 );
 
 async fn mail_goes_to_agents_and_to_the_human_and_is_answered(bench: Bench) {
@@ -259,4 +261,28 @@ async fn lists_have_pages_and_long_mail_is_shortened(bench: Bench) {
         let told = failure(call(agent, tool, json!({ "limit": most + 1 })).await);
         assert_eq!(told["details"], format!("limit must be at most {most}"), "{tool}");
     }
+}
+
+async fn a_pull_request_may_be_as_long_as_an_epic(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let _bench = Pretender::succeeding(&floor);
+    let (title, description) = ("L".repeat(500), "D".repeat(100_000));
+    let update = json!({ "id": floor.epic_id, "title": title, "description": description });
+    floor.owner.put("/api/epic.update", &update).await.ok();
+    output(call(&floor.worker, "mcp__task__update_state", json!({ "state": "IN_PROGRESS" })).await);
+    let input = json!({ "title": title, "description": description });
+    let pr_url = output(call(&floor.worker, "mcp__task__create_pr", input.clone()).await)["prUrl"].clone();
+    let approve = json!({ "taskId": floor.task_id, "prUrl": pr_url });
+    output(call(&floor.supervisor, "mcp__epic__approve_pr", approve).await);
+    output(call(&floor.supervisor, "mcp__epic__create_epic_pr", input).await);
+}
+
+async fn of_a_long_design_the_beginning_is_shown(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let shown = output(call(&floor.worker, "mcp__agent__get_epic", json!({})).await);
+    assert!(shown["design"] == "# Design" && shown.get("truncated").is_none(), "{shown}");
+    let update = json!({ "id": floor.epic_id, "design": "one more line of it\n".repeat(10_000) });
+    floor.owner.put("/api/epic.update", &update).await.ok();
+    let shown = output(call(&floor.worker, "mcp__agent__get_epic", json!({})).await);
+    assert_eq!((shown["design"].as_str().unwrap().len(), &shown["truncated"]), (65_520, &json!(true)));
 }

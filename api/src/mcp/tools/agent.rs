@@ -10,6 +10,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::Nothing;
+use super::page::beginning;
 use crate::mcp::call::Call;
 use crate::mcp::failure::Failure;
 use crate::mcp::waiting::found;
@@ -48,6 +49,9 @@ pub(in crate::mcp) struct Epic {
     description: String,
     /// Markdown.
     design: String,
+    /// True when the description or the design is longer than what is shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
     state: EpicState,
     worktree_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,11 +86,14 @@ pub(in crate::mcp) async fn get_task(call: Call, _: Nothing) -> Result<Task, Fai
 
 pub(in crate::mcp) async fn get_epic(call: Call, _: Nothing) -> Result<Epic, Failure> {
     let epic = call.epic().await?;
+    let (description, more_description) = beginning(epic.description);
+    let (design, more_design) = beginning(epic.design);
     Ok(Epic {
         epic_id: epic.id.0,
         title: epic.title,
-        description: epic.description,
-        design: epic.design,
+        description,
+        design,
+        truncated: more_description || more_design,
         state: epic.state.into(),
         worktree_name: epic.worktree_name.to_string(),
         supervisor_id: epic.supervisor_id.map(|id| id.0),

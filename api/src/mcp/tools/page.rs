@@ -2,7 +2,7 @@
 
 /// How many things a list has if nobody says.
 const USUAL: i64 = 20;
-/// The most bytes of a diff or a file that are shown.
+/// The most bytes of a diff, a file or a text of an epic that are shown.
 const LONGEST_TEXT: usize = 64 << 10;
 
 /// Which part of a list.
@@ -26,7 +26,7 @@ pub(super) fn shortened(text: String, most: usize, how_to_get_the_rest: &str) ->
     }
 }
 
-/// The beginning of a diff or a file, up to the end of a line, and whether there is more.
+/// The beginning of a long text, up to the end of a line, and whether there is more.
 pub(super) fn beginning(mut text: String) -> (String, bool) {
     if text.len() <= LONGEST_TEXT {
         return (text, false);
