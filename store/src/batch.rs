@@ -148,7 +148,7 @@ impl Prepared {
 pub(crate) struct Batch {
     pub(crate) commands: Vec<Pending>,
     /// Of its events.
-    bytes: usize,
+    pub(crate) bytes: usize,
     /// Commands that were joined to others.
     joined: usize,
     touched: HashMap<u64, Touched, RandomState>,

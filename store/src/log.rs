@@ -4,7 +4,6 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot, watch};
 use tokio::task::JoinHandle;
 
@@ -47,17 +46,16 @@ impl EventLog {
         let (head, _) = watch::channel(position);
         // Other nodes are told of what this node wrote, not of what it heard from them.
         let (written, _) = watch::channel(position);
-        let heads = Heads { known: head.clone(), written: written.clone() };
         let mut tasks = Vec::new();
         let writer = match &database {
             Database::Sqlite(it) => {
-                Writer::Sqlite(SqliteWriter::new(it.clone(), clock.clone(), heads, Handle::current()))
+                Writer::Sqlite(SqliteWriter::new(it.clone(), clock.clone(), Heads { known: head.clone(), written }))
             }
             Database::Postgres(it) => {
                 tasks.push(tokio::spawn(crate::postgres::listen(it.clone(), head.clone())));
                 tasks.push(tokio::spawn(crate::postgres::notify(it.clone(), written.subscribe())));
                 let appender = PostgresAppender::new(it.clone(), clock.clone());
-                Writer::Postgres(PostgresWriter::start(appender, heads)?)
+                Writer::Postgres(PostgresWriter::start(appender, Heads { known: head.clone(), written })?)
             }
         };
         let (room, row_changes) = (Semaphore::new(QUEUE), AtomicU64::new(0));

@@ -73,10 +73,22 @@ const LOG: &[Migration] = &[
 ];
 const VIEWS: &[Migration] = &[migration!(1, "views", "0001_add_projection_registry")];
 
-// Both are checkpointed as SQLite does it by itself, every thousand pages, by whoever has just written: the write-ahead log
-// stays small, so a sync writes over what is there instead of making a file grow, which takes twice as long.
-const LOG_FILE: SqliteSettings = SqliteSettings { synchronous: "full", secure_delete: true, triggers: false };
-const VIEWS_FILE: SqliteSettings = SqliteSettings { synchronous: "normal", secure_delete: false, triggers: true };
+// The log's writer makes checkpoints itself, where they delay nobody's answer; this bounds the file where it cannot, because
+// somebody always reads.
+const LOG_FILE: SqliteSettings = SqliteSettings {
+    synchronous: "full",
+    secure_delete: true,
+    triggers: false,
+    checkpoint_pages: 16 * SQLITE_CHECKPOINT_PAGES,
+};
+const VIEWS_FILE: SqliteSettings = SqliteSettings {
+    synchronous: "normal",
+    secure_delete: false,
+    triggers: true,
+    checkpoint_pages: SQLITE_CHECKPOINT_PAGES,
+};
+/// What SQLite does when nothing is said.
+const SQLITE_CHECKPOINT_PAGES: u32 = 1_000;
 
 impl Stores {
     /// Opens both databases and brings their schemas up to date.

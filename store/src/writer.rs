@@ -97,8 +97,6 @@ impl Backlog {
 pub(crate) struct Decided {
     answers: Vec<Answer>,
     outcomes: Vec<Result<Receipt, CommitError>>,
-    /// Let go of where the answers are given.
-    _written: Vec<Prepared>,
 }
 
 impl Decided {
@@ -107,11 +105,6 @@ impl Decided {
         for (answer, outcome) in self.answers.into_iter().zip(self.outcomes) {
             answer.tell(outcome);
         }
-    }
-
-    /// How many wait for it.
-    pub(crate) fn waiting(&self) -> usize {
-        self.answers.len()
     }
 }
 
@@ -146,7 +139,7 @@ pub(crate) async fn commit(log: &mut impl Append, batch: Batch, backlog: &mut Ba
     // Before the next batch is made, which may hold commands that follow these.
     answers.iter().zip(&outcomes).for_each(|(answer, outcome)| answer.settle(outcome));
     backlog.refuse_outrun(&prepared, &outcomes);
-    Decided { answers, outcomes, _written: prepared }
+    Decided { answers, outcomes }
 }
 
 /// Appends a batch and says what came of each command, also of those that were joined to others.

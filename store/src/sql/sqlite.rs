@@ -50,6 +50,8 @@ pub(crate) struct SqliteSettings {
     /// Whether triggers hold for us too. Those of the log keep others from changing it: they look again, for every event,
     /// for what the append has just made sure of.
     pub(crate) triggers: bool,
+    /// So many pages in the write-ahead log make whoever commits next move them into the file.
+    pub(crate) checkpoint_pages: u32,
 }
 
 impl SqliteDatabase {
@@ -184,6 +186,7 @@ pub(crate) fn connect(path: &Path, settings: SqliteSettings) -> Result<Connectio
     }
     connection.pragma_update(None, "synchronous", settings.synchronous).map_err(|e| failed(&place, &e))?;
     connection.pragma_update(None, "secure_delete", settings.secure_delete).map_err(|e| failed(&place, &e))?;
+    connection.pragma_update(None, "wal_autocheckpoint", settings.checkpoint_pages).map_err(|e| failed(&place, &e))?;
     connection.pragma_update(None, "foreign_keys", true).map_err(|e| failed(&place, &e))?;
     let triggers = DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER;
     connection.set_db_config(triggers, settings.triggers).map_err(|e| failed(&place, &e))?;

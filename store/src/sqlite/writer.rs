@@ -2,7 +2,7 @@
 //! more; one that finds nobody writing goes by itself and changes none.
 
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -15,23 +15,21 @@ use super::append::SqliteAppender;
 use crate::batch::Pending;
 use crate::known::Known;
 use crate::sql::SqliteDatabase;
-use crate::writer::{self, Backlog, Decided, Heads};
+use crate::writer::{self, Backlog, Heads};
 use crate::{Clock, StoreError};
 
+/// After so many bytes of events what was written is moved from the write-ahead log into the file. A log that is begun again
+/// so often stays small: a sync writes over what is there, which takes half as long as to make a file grow.
+const CHECKPOINT_BYTES: usize = 3 << 19;
 /// What a task may take from those that wait for its thread. Where a batch takes longer, the way to another thread and
 /// back is the smaller part.
 const BRIEF: Duration = Duration::from_millis(1);
-
-/// To tell fewer costs whoever writes less than to have them told.
-const FEW: usize = 4;
 
 /// Commits to `log.db`.
 pub(crate) struct SqliteWriter {
     database: SqliteDatabase,
     clock: Clock,
     heads: Heads,
-    /// Where commands come from.
-    runtime: Handle,
     sender: Sender<Pending>,
     waiting: Receiver<Pending>,
     /// Only who writes looks into them.
@@ -41,14 +39,16 @@ pub(crate) struct SqliteWriter {
     asked: AtomicBool,
     /// Whether the last batch took no longer than a task may.
     brief: AtomicBool,
+    /// Bytes of events since the last checkpoint.
+    written: AtomicUsize,
 }
 
 impl SqliteWriter {
-    pub(crate) fn new(database: SqliteDatabase, clock: Clock, heads: Heads, runtime: Handle) -> Arc<Self> {
+    pub(crate) fn new(database: SqliteDatabase, clock: Clock, heads: Heads) -> Arc<Self> {
         let (sender, waiting) = crossbeam_channel::unbounded();
         let (backlog, known) = (Mutex::default(), Mutex::default());
-        let (asked, brief) = (AtomicBool::new(false), AtomicBool::new(false));
-        Arc::new(Self { database, clock, heads, runtime, sender, waiting, backlog, known, asked, brief })
+        let (asked, brief, written) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
+        Arc::new(Self { database, clock, heads, sender, waiting, backlog, known, asked, brief, written })
     }
 
     /// Hands a commit over; its answer comes when it is durable or refused.
@@ -101,7 +101,7 @@ impl SqliteWriter {
         if batch.commands.is_empty() {
             return;
         }
-        let begun = Instant::now();
+        let (bytes, begun) = (batch.bytes, Instant::now());
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let (clock, place) = (&self.clock, self.database.place());
         let mut log = SqliteAppender { connection, clock, place, known: &mut known };
@@ -110,24 +110,25 @@ impl SqliteWriter {
             match committed.poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(decided) => {
                     self.brief.store(begun.elapsed() < BRIEF, Ordering::Relaxed);
-                    self.answer(decided);
+                    decided.answer();
                 }
                 Poll::Pending => unreachable!("nothing waits on the thread that writes"),
             }
+        }
+        if self.written.fetch_add(bytes, Ordering::Relaxed) + bytes >= CHECKPOINT_BYTES {
+            self.written.store(0, Ordering::Relaxed);
+            checkpoint(connection);
         }
         if !backlog.is_empty() || !self.waiting.is_empty() {
             // If the thread has ended, whoever comes next is told.
             let _ = self.ask();
         }
     }
+}
 
-    /// Tells everyone how it went. Where they are many, a task among them does: to wake each from this thread would keep the
-    /// next batch waiting, and what they handed over is let go of where it was made.
-    fn answer(&self, decided: Decided) {
-        if decided.waiting() <= FEW {
-            decided.answer();
-        } else {
-            self.runtime.spawn(async move { decided.answer() });
-        }
+/// Moves what nobody reads any more, and waits for nobody: the rest is left for the next time.
+fn checkpoint(connection: &Connection) {
+    if let Err(error) = connection.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(())) {
+        tracing::warn!(%error, "the write-ahead log was not moved into the file; it stays valid and grows");
     }
 }
