@@ -273,13 +273,15 @@ impl App {
             return Ok(false);
         }
         let rules = self.bench_of(it).map_or_else(HealthRules::default, |here| here.settings().rules);
-        if self.clock.now() - it.last_heartbeat <= rules.silence {
+        let now = self.clock.now();
+        let is_lately = |at: DateTime<Utc>| now - at <= rules.silence;
+        if is_lately(it.last_heartbeat) {
             return Ok(true);
         }
-        // A supervisor waits while a human reviews its epic, however long that takes.
+        // A supervisor waits while a human reviews its epic, however long that takes, and has its time when it comes back.
         let (post::AgentKind::Supervisor, Some(epic)) = (it.kind, it.epic_id) else { return Ok(false) };
-        let epic = epics::find(&self.views, epic).await?;
-        Ok(epic.is_some_and(|it| it.state == EpicState::AwaitingHumanReview))
+        let Some(epic) = epics::find(&self.views, epic).await? else { return Ok(false) };
+        Ok(epic.state == EpicState::AwaitingHumanReview || epic.sent_back_at.is_some_and(is_lately))
     }
 
     /// `known` says of which kinds and projects it was looked up before whether their agents start themselves.

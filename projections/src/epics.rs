@@ -43,6 +43,8 @@ pub struct EpicView {
     pub pr_url: Option<String>,
     /// What a human wants before it is taken, as last said.
     pub feedback: Option<String>,
+    /// When that was said.
+    pub sent_back_at: Option<DateTime<Utc>>,
     /// Why it failed, if it did.
     pub failure: Option<String>,
     /// Who gave it up.
@@ -126,7 +128,7 @@ impl Projection for Epics {
     }
 
     fn version(&self) -> i64 {
-        1
+        2
     }
 
     fn reads(&self) -> Reads {
@@ -186,6 +188,7 @@ fn created(event: &EpicEvent) -> Option<EpicView> {
         state: EpicState::InProgress,
         pr_url: None,
         feedback: None,
+        sent_back_at: None,
         failure: None,
         failed_by: None,
         merge_commit: None,
@@ -238,7 +241,7 @@ impl EpicView {
             }
             EpicEvent::EpicChangesRequested { feedback, requested_at, .. } => {
                 self.state = EpicState::InProgress;
-                self.feedback = Some(feedback);
+                (self.feedback, self.sent_back_at) = (Some(feedback), Some(requested_at));
                 requested_at
             }
             EpicEvent::EpicCompleted { merge_commit, completed_at, .. } => {
@@ -313,6 +316,7 @@ mod tests {
             EpicEvent::EpicChangesRequested { by: id(1).into(), feedback: "Not yet".into(), requested_at: at(6) };
         let shown = folded([submitted(), back]);
         assert_eq!((shown.state, shown.feedback.as_deref()), (EpicState::InProgress, Some("Not yet")));
+        assert_eq!(shown.sent_back_at, Some(at(6)));
         let taken = EpicEvent::EpicCompleted { by: id(1).into(), merge_commit: None, completed_at: at(7) };
         assert_eq!(folded([submitted(), taken]).state, EpicState::Completed);
     }

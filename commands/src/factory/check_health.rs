@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::AgentId;
-use domain::epic::{Epic, EpicState};
+use domain::epic::{EpicState, LiveEpic};
 use domain::post::{self, AgentKind, HealthRules, LivePost, Post, PostCommand, PostEvent, PostState, Profiles};
 use serde_json::json;
 
@@ -38,12 +38,16 @@ impl Decision for CheckHealth {
 
     async fn decide(&self, desk: &mut Desk<'_>) -> Result<Verdict, Stop> {
         let post = desk.load::<Post>(self.agent_id.0).await?.state.live()?.clone();
-        if post.state != PostState::InProgress || rests(desk, &post).await? {
+        let epic = supervised(desk, &post).await?;
+        // A supervisor waits while a human reviews its epic, however long that takes.
+        let rests = epic.as_ref().is_some_and(|it| it.state == EpicState::AwaitingHumanReview);
+        if post.state != PostState::InProgress || rests {
             return Ok(Verdict::Healthy);
         }
         let check = post::CheckHealth {
             last_heartbeat: self.last_heartbeat,
             heard_of: self.heard_of,
+            expected_since: epic.and_then(|it| it.sent_back_at),
             process_alive: self.process_alive,
             last_output_at: self.last_output_at,
             rules: self.rules,
@@ -81,9 +85,8 @@ impl Decision for CheckHealth {
     }
 }
 
-/// Whether nothing is expected of an agent: a supervisor waits while a human reviews its epic, however long that takes.
-async fn rests(desk: &mut Desk<'_>, post: &LivePost) -> Result<bool, Stop> {
-    let (AgentKind::Supervisor, Some(epic_id)) = (post.kind, post.epic_id) else { return Ok(false) };
-    let epic = desk.load::<Epic>(epic_id.0).await?;
-    Ok(epic.state.live()?.state == EpicState::AwaitingHumanReview)
+/// The epic that an agent supervises.
+async fn supervised(desk: &mut Desk<'_>, post: &LivePost) -> Result<Option<LiveEpic>, Stop> {
+    let (AgentKind::Supervisor, Some(epic_id)) = (post.kind, post.epic_id) else { return Ok(None) };
+    super::epic(desk, epic_id).await.map(Some)
 }

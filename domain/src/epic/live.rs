@@ -44,6 +44,8 @@ pub struct LiveEpic {
     pub pr_url: Option<String>,
     /// The commit that was submitted last, where it is known: that one is merged.
     pub head: Option<String>,
+    /// When a human last sent it back: from then on its supervisor is expected to speak.
+    pub sent_back_at: Option<DateTime<Utc>>,
 }
 
 /// A pull request that waits for the supervisor.
@@ -120,7 +122,9 @@ impl LiveEpic {
                 self.state = EpicState::AwaitingHumanReview;
                 (self.pr_url, self.head) = (Some(pr_url), head);
             }
-            EpicEvent::EpicChangesRequested { .. } => self.state = EpicState::InProgress,
+            EpicEvent::EpicChangesRequested { requested_at, .. } => {
+                (self.state, self.sent_back_at) = (EpicState::InProgress, Some(requested_at));
+            }
             EpicEvent::EpicCompleted { .. } => self.state = EpicState::Completed,
             EpicEvent::EpicFailed { .. } => self.state = EpicState::Failed,
         }

@@ -202,6 +202,7 @@ impl Aggregate for Epic {
                     queue: vec![],
                     pr_url: None,
                     head: None,
+                    sent_back_at: None,
                 }));
             }
             (Self::Live(live), event) => live.apply(event),

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{AgentKind, Evidence, Launch, Post, PostError, PostEvent, PostState};
+use super::{AgentKind, Evidence, Launch, MissedCheck, Post, PostError, PostEvent, PostState};
 
 /// The longest that an agent is waited for that was never heard of, unless all are waited for that long.
 const LONGEST_SILENCE: TimeDelta = TimeDelta::hours(1);
@@ -47,6 +47,8 @@ pub struct CheckHealth {
     pub last_heartbeat: DateTime<Utc>,
     /// Whether that was a word of its own, and not only its posting or its start.
     pub heard_of: bool,
+    /// When its rest ended, if it had one: silence before that is none.
+    pub expected_since: Option<DateTime<Utc>>,
     /// Whether its process lives; not known of agents that started themselves.
     pub process_alive: Option<bool>,
     /// When its process last said something on its terminal.
@@ -61,14 +63,16 @@ pub struct CheckHealth {
 /// started it yet. Until its launch has ended it cannot have said anything; if it has, it is there.
 pub(super) fn decide(post: &Post, command: CheckHealth) -> Result<Vec<PostEvent>, PostError> {
     let live = post.live()?;
-    let CheckHealth { last_heartbeat, heard_of, process_alive, last_output_at, rules, now } = command;
+    let CheckHealth { last_heartbeat, heard_of, expected_since, process_alive, last_output_at, rules, now } = command;
+    let silent_since = expected_since.map_or(last_heartbeat, |it| it.max(last_heartbeat));
     let silence = rules.silence_of(live.kind, live.attempt, heard_of);
     let is_not_launched = live.launch == Launch::Ordered && !heard_of;
-    if live.state != PostState::InProgress || is_not_launched || now - last_heartbeat <= silence {
+    if live.state != PostState::InProgress || is_not_launched || now - silent_since <= silence {
         return Ok(vec![]);
     }
-    // A check that came before its last word was answered by it.
-    let Some(missed) = live.missed.filter(|it| it.last_heartbeat >= last_heartbeat) else {
+    // A check that came before its last word was answered by it; one that came before its rest counts no more.
+    let is_missed = |it: &MissedCheck| it.last_heartbeat >= last_heartbeat && it.checked_at >= silent_since;
+    let Some(missed) = live.missed.filter(is_missed) else {
         return Ok(vec![PostEvent::AgentHealthChecked { last_heartbeat, checks_missed: 1, checked_at: now }]);
     };
     if now - missed.checked_at < rules.patience {
@@ -101,6 +105,7 @@ mod tests {
         CheckHealth {
             last_heartbeat: at(0),
             heard_of: true,
+            expected_since: None,
             process_alive: None,
             last_output_at: None,
             rules: HealthRules::default(),
@@ -146,6 +151,25 @@ mod tests {
         let later = CheckHealth { last_heartbeat: at(4), ..look(7) };
         let asked_again = PostEvent::AgentHealthChecked { last_heartbeat: at(4), checks_missed: 1, checked_at: at(7) };
         assert_eq!(decided(&[asked(3)], later), [asked_again]);
+    }
+
+    #[test]
+    fn who_rested_has_the_whole_time_from_the_end_of_its_rest() {
+        let back = |minute| CheckHealth { expected_since: Some(at(600)), ..look(minute) };
+        // It was asked before its rest, and did not answer.
+        for history in [vec![], vec![asked(3)]] {
+            assert_eq!(decided(&history, back(602)), []);
+            assert_eq!(decided(&history, back(603)), [asked(603)]);
+            let history = [history, vec![asked(603)]].concat();
+            assert_eq!(decided(&history, back(604)), []);
+            let verdict = decided(&history, back(605));
+            // What is known of it is as it was.
+            let evidence =
+                Evidence { last_heartbeat: at(0), checks_missed: 2, process_alive: None, last_output_at: None };
+            assert_eq!(verdict, [PostEvent::AgentDeclaredDead { evidence, declared_at: at(605) }]);
+        }
+        let spoke = CheckHealth { last_heartbeat: at(601), ..back(603) };
+        assert_eq!(decided(&[], spoke), []);
     }
 
     #[test]

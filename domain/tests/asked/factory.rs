@@ -87,6 +87,7 @@ pub(crate) fn post_command() -> impl Strategy<Value = PostCommand> {
             PostCommand::CheckHealth(CheckHealth {
                 last_heartbeat: at(0),
                 heard_of: minute % 2 == 0,
+                expected_since: said.filter(|it| it % 2 == 0).map(at),
                 process_alive,
                 last_output_at: said.map(at),
                 rules: HealthRules::default(),

@@ -135,8 +135,11 @@ impl Health {
             profiles: self.bench.profiles().clone(),
         };
         let mut context = Context::new(Actor::System(NAME), self.executor.log().clock().now());
-        // What it makes, successors above all, has the same ids on another node and after a crash.
-        let seed = format!("{NAME}/{}/{}", agent.last_heartbeat.timestamp_micros(), agent.checks_missed);
+        // What it makes, successors above all, has the same ids on another node and after a crash. Who rests may miss as
+        // many checks again without a word in between.
+        let (heard, asked) =
+            (agent.last_heartbeat.timestamp_micros(), agent.checked_at.map(|it| it.timestamp_micros()));
+        let seed = format!("{NAME}/{heard}/{asked:?}/{}", agent.checks_missed);
         context.command_id = Uuid::new_v5(&agent.agent_id.0, seed.as_bytes());
         let done = self.executor.run(&context, &check).await?;
         match &done.outcome {

@@ -1,6 +1,6 @@
 //! Health: who is silent is asked, then dead; a worker's successor goes on, until the fifth death.
 
-use commands::factory::{CheckHealth, DeclareDead, FailErrand, UpdateTaskState, Verdict};
+use commands::factory::{CheckHealth, DeclareDead, FailErrand, RequestEpicChanges, UpdateTaskState, Verdict};
 use commands::mail::ReplyMail;
 use commands::session::StartSession;
 use domain::agent::{Agent, AgentStatus};
@@ -28,6 +28,7 @@ both_stores! {
     a_merge_that_comes_to_nothing_after_the_fifth_death_fails_the_task,
     what_a_dead_worker_asked_for_is_called_off_but_a_merge_goes_on,
     a_supervisor_rests_while_a_human_reviews,
+    a_supervisor_that_rested_has_its_whole_time_when_its_epic_is_sent_back,
     a_health_check_comes_from_whoever_looks_after_the_agent_and_can_be_answered,
 }
 
@@ -220,8 +221,8 @@ async fn what_a_dead_worker_asked_for_is_called_off_but_a_merge_goes_on(bench: B
     assert_eq!((floor.state(one).await, floor.post(third).await.state), (TaskState::Completed, PostState::Done));
 }
 
-async fn a_supervisor_rests_while_a_human_reviews(bench: Bench) {
-    let floor = Floor::open(bench).await;
+/// An epic that waits for a human.
+async fn reviewed_by_a_human(floor: &Floor) {
     let (one, _) = floor.submitted("One").await;
     floor.merges(one).await;
     let submit =
@@ -231,9 +232,27 @@ async fn a_supervisor_rests_while_a_human_reviews(bench: Bench) {
         .finish(errand, WorkResult::EpicPullRequestOpened { pr_url: "local://epic".to_owned(), head: None })
         .await
         .unwrap();
+}
+
+async fn a_supervisor_rests_while_a_human_reviews(bench: Bench) {
+    let floor = Floor::open(bench).await;
+    reviewed_by_a_human(&floor).await;
     for minute in [3, 5, 600] {
         assert_eq!(floor.system_at(minute, &check(floor.supervisor)).await, Ok(Verdict::Healthy));
     }
+}
+
+async fn a_supervisor_that_rested_has_its_whole_time_when_its_epic_is_sent_back(bench: Bench) {
+    let floor = Floor::open(bench).await;
+    floor.started(floor.supervisor).await;
+    reviewed_by_a_human(&floor).await;
+    let back = RequestEpicChanges { by: floor.fleet.owner, epic_id: floor.epic, feedback: "Add a till".to_owned() };
+    floor.system_at(600, &back).await.unwrap();
+    for (minute, verdict) in [(602, Verdict::Healthy), (603, Verdict::Asked), (604, Verdict::Healthy)] {
+        assert_eq!(floor.system_at(minute, &check(floor.supervisor)).await, Ok(verdict), "{minute}");
+    }
+    let verdict = floor.system_at(605, &check(floor.supervisor)).await.unwrap();
+    assert!(matches!(verdict, Verdict::Recovered { .. }), "{verdict:?}");
 }
 
 async fn a_health_check_comes_from_whoever_looks_after_the_agent_and_can_be_answered(bench: Bench) {

@@ -27,6 +27,7 @@ both_served_stores!(
     a_task_in_an_epic_is_not_moved_from_outside,
     agents_show_how_they_are,
     a_supervisor_is_healthy_while_a_human_reviews_and_shows_how_its_work_ended,
+    a_supervisor_is_healthy_for_a_while_when_its_epic_is_sent_back,
     agents_are_judged_by_the_rules_of_their_bench,
     an_epic_whose_bench_is_not_on_this_node_is_written_with_a_warning,
     a_repeated_request_makes_one_epic,
@@ -300,6 +301,19 @@ async fn a_supervisor_is_healthy_while_a_human_reviews_and_shows_how_its_work_en
     place.system(&DeclareDead { agent_id: supervisor, evidence, profiles: Profiles::default() }).await;
     let dead = &place.seen(&format!("{path}&type=SUPERVISOR&state=FAILED")).await["agents"][0];
     assert_eq!(dead["relievedBecause"], "it was declared dead");
+}
+
+async fn a_supervisor_is_healthy_for_a_while_when_its_epic_is_sent_back(bench: Bench) {
+    let place = Place::new(bench).await;
+    place.ready().await;
+    let clock = &place.server.bench.clock;
+    clock.set(clock.now() + chrono::TimeDelta::minutes(90));
+    place.ada.post("/api/epic.requestChanges", &json!({ "id": place.epic, "feedback": "Wheels" })).await.ok();
+    let path = format!("/api/agent.health?workspaceId={}&type=SUPERVISOR", place.workspace);
+    for is_healthy in [true, false] {
+        clock.set(clock.now() + chrono::TimeDelta::seconds(90));
+        assert_eq!(place.seen(&path).await["agents"][0]["healthy"], is_healthy);
+    }
 }
 
 /// A server with a bench that lets agents be silent for an hour, and a command for one project's workers.

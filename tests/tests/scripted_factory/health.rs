@@ -2,12 +2,13 @@
 
 use commands::Actor;
 use commands::agent::DeleteAgent;
-use commands::factory::Verdict;
+use commands::factory::{RequestEpicChanges, SubmitEpic, Verdict};
 use domain::AgentId;
 use muster_tests::both_stores;
 use muster_tests::muster::wait_until;
 use muster_tests::stores::Bench;
 
+use crate::errands::{approve, write_and_submit};
 use crate::workshop::Workshop;
 
 both_stores!(
@@ -15,6 +16,7 @@ both_stores!(
     who_is_not_launched_yet_is_not_judged,
     two_nodes_and_a_restart_judge_once,
     a_silent_supervisor_takes_its_workers_along,
+    a_supervisor_that_rested_is_asked_and_judged_by_its_silence_since,
     a_silent_agent_whose_terminal_is_busy_is_reported_and_lives,
     a_silent_agent_whose_terminal_is_quiet_is_dead,
     a_look_that_fails_is_no_evidence_of_death,
@@ -99,6 +101,33 @@ async fn a_silent_supervisor_takes_its_workers_along(place: Bench) {
     assert_eq!(shop.count("AgentRelieved").await, 2, "the supervisor and its worker");
     let mail = shop.last("MailSent").await;
     assert_eq!(mail["subject"], "Supervisor crashed and recovered for epic: A shop", "{mail}");
+}
+
+async fn a_supervisor_that_rested_is_asked_and_judged_by_its_silence_since(place: Bench) {
+    let shop = Workshop::open(place, None).await;
+    let (cart, worker) = shop.worker("Cart").await;
+    shop.perform().await;
+    write_and_submit(&shop, cart, worker, "cart.txt", "a cart\n").await;
+    approve(&shop, cart).await;
+    shop.hear_of(shop.supervisor).await;
+    let submit = SubmitEpic { by: shop.supervisor, title: "A shop".to_owned(), description: String::new() };
+    shop.run(Actor::Agent(shop.supervisor), &submit).await;
+    let check = async || verdict_on(&shop.health().check().await.unwrap(), shop.supervisor);
+    // Its epic's pull request takes its time, and it is asked before its rest begins.
+    shop.pass(TOO_LONG);
+    assert_eq!(check().await, Some(Verdict::Asked));
+    shop.perform().await;
+    shop.pass(10 * TOO_LONG);
+    assert_eq!(check().await, Some(Verdict::Healthy));
+    let back = RequestEpicChanges { by: shop.fleet.owner, epic_id: shop.epic, feedback: "With wheels".to_owned() };
+    shop.run(Actor::User(shop.fleet.owner), &back).await;
+    assert_eq!(check().await, Some(Verdict::Healthy));
+    shop.pass(TOO_LONG);
+    assert_eq!(check().await, Some(Verdict::Asked));
+    shop.pass(60);
+    assert_eq!(check().await, None, "it has time to answer");
+    shop.pass(61);
+    assert!(matches!(check().await, Some(Verdict::Recovered { .. })));
 }
 
 async fn a_silent_agent_whose_terminal_is_busy_is_reported_and_lives(place: Bench) {
