@@ -97,9 +97,10 @@ impl Engine {
         for status in &mut all {
             let Some(worker) = self.workers.get(&status.name) else { continue };
             let progress = worker.progress.borrow();
-            if progress.leads && progress.served > status.checkpoint {
+            let served = progress.served.filter(|it| progress.leads && *it > status.checkpoint);
+            if let Some(served) = served {
                 // Events that are not for it are noted a little later.
-                status.checkpoint = progress.served.min(status.head);
+                status.checkpoint = served.min(status.head);
                 status.lag_events = status.head - status.checkpoint;
                 status.lag_seconds = if status.lag_events == 0 { 0.0 } else { status.lag_seconds };
             }
@@ -114,11 +115,12 @@ impl Engine {
         Ok(all)
     }
 
-    /// Waits until queries see everything up to a position in all of the named projections. False when they do not
-    /// in time, and for a name that is not known.
+    /// Waits until queries see everything up to a position in all of the named projections: of an empty log, until there
+    /// are tables to look at. False when they do not in time, and for a name that is not known.
     pub async fn wait_for(&self, names: &[&str], position: i64, timeout: Duration) -> bool {
         // Mostly they do already, and then there is nothing to wait for.
-        let is_there = |name: &&str| self.workers.get(*name).is_some_and(|it| it.progress.borrow().served >= position);
+        let is_there =
+            |name: &&str| self.workers.get(*name).is_some_and(|it| it.progress.borrow().has_reached(position));
         if names.iter().all(is_there) {
             return true;
         }
@@ -173,8 +175,11 @@ impl Engine {
         let mut known = progress.subscribe();
         let mut pause = LOOK.0;
         loop {
-            let Progress { served, leads, .. } = *known.borrow_and_update();
-            if served >= position {
+            let (is_there, leads) = {
+                let known = known.borrow_and_update();
+                (known.has_reached(position), known.leads)
+            };
+            if is_there {
                 return;
             }
             if leads {
@@ -187,8 +192,8 @@ impl Engine {
             // Another node folds. A look that fails is repeated until the caller's patience ends.
             if let Ok(Some(served)) = self.look(name).await {
                 progress.send_if_modified(|it| {
-                    let moved = !it.leads && it.served != served;
-                    it.served = if moved { served } else { it.served };
+                    let moved = !it.leads && it.served != Some(served);
+                    it.served = if moved { Some(served) } else { it.served };
                     moved
                 });
                 if served >= position {

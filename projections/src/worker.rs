@@ -24,14 +24,21 @@ const REST: (Duration, Duration) = (Duration::from_millis(50), Duration::from_se
 /// What a worker lets its engine know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// How far what is served is, as far as this node knows.
-    pub(crate) served: i64,
+    /// How far what is served is, as far as this node knows; nothing before there are tables.
+    pub(crate) served: Option<i64>,
     /// Raised whenever rows of what is served may have changed.
     pub(crate) stirred: i64,
     /// Whether this node moves what is served, and so knows at once.
     pub(crate) leads: bool,
     /// Why the worker rests, if it does.
     pub(crate) trouble: Option<StoreError>,
+}
+
+impl Progress {
+    /// Whether queries see everything up to a position.
+    pub(crate) fn has_reached(&self, position: i64) -> bool {
+        self.served.is_some_and(|it| it >= position)
+    }
 }
 
 /// Takes one projection to the head of the log and keeps it there.
@@ -323,7 +330,7 @@ impl Worker {
         metrics::gauge!("muster_projection_lag_events", "projection" => build.name.clone()).set(lag as f64);
         self.progress.send_if_modified(|it| {
             let next = Progress {
-                served: if build.serving { seen } else { it.served },
+                served: if build.serving { Some(seen) } else { it.served },
                 stirred: it.stirred + i64::from(stirred),
                 leads: build.serving,
                 trouble: None,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use commands::notification::{ReportDelivery, TakeNotification};
 use commands::{Actor, CommandError, Context, Executor};
 use futures_util::{StreamExt, stream};
+use projections::Engine;
 use projections::notifications::{self, NotificationView};
 use store::sql::Database;
 use tokio::sync::watch;
@@ -42,10 +43,10 @@ pub struct Retelling {
 }
 
 impl Retelling {
-    /// Looks now and then, until it is stopped.
-    pub fn start(again: TellAgain) -> Self {
+    /// Looks now and then, as soon as there is a read model to look at, until it is stopped.
+    pub fn start(again: TellAgain, engine: Arc<Engine>) -> Self {
         let (stop, stopped) = watch::channel(false);
-        Self { stop, task: Mutex::new(Some(tokio::spawn(again.keep_looking(stopped)))) }
+        Self { stop, task: Mutex::new(Some(tokio::spawn(again.keep_looking(engine, stopped)))) }
     }
 
     /// Stops after what is in hand.
@@ -105,7 +106,11 @@ impl TellAgain {
         Ok(self.executor.run(&context, decision).await?.outcome)
     }
 
-    async fn keep_looking(self, mut stop: watch::Receiver<bool>) {
+    async fn keep_looking(self, engine: Arc<Engine>, mut stop: watch::Receiver<bool>) {
+        tokio::select! {
+            _ = engine.wait_for(&[notifications::NAME], 0, Duration::MAX) => {}
+            _ = stop.wait_for(|stop| *stop) => return,
+        }
         while !*stop.borrow() {
             match self.look().await {
                 // There may be more than one look can tell.

@@ -167,7 +167,7 @@ pub(super) async fn run(store: &StoreArgs, args: ServeArgs) -> Result<(), Failur
     let app = App::new(parts, settings).await?;
     let tour = if args.demo { demo::fill(&app, &clock).await? } else { None };
     let shift = bench.as_ref().map(|it| Shift::begin(it, &stores.views, &executor, &engine, &app));
-    let retelling = Retelling::start(again);
+    let retelling = Retelling::start(again, Arc::clone(&engine));
     let sweeper = tokio::spawn(sweep(Arc::clone(&stores.log)));
     let every = Duration::from_secs(args.audit_seconds.into());
     let pace = Pace { every, breath: AUDITOR_BREATH, most_events: args.audit_events };

@@ -7,12 +7,14 @@ use muster_tests::both_stores;
 use muster_tests::stores::Bench;
 use projections::{Engine, Settings, State, workspaces};
 use store::sql::{Database, Query};
+use uuid::Uuid;
 
 use crate::fleet::{Fleet, PATIENCE, later};
 use crate::names::{self, Names};
 
 both_stores! {
     a_query_sees_a_fact_once_its_position_is_reached,
+    a_read_model_of_an_empty_log_is_waited_for,
     engines_that_race_apply_every_fact_once,
     an_engine_that_is_shut_down_leaves_its_work_to_others_at_once,
     a_node_that_does_not_fold_sees_what_the_other_folds,
@@ -33,6 +35,14 @@ async fn a_query_sees_a_fact_once_its_position_is_reached(bench: Bench) {
         assert!(engine.wait_for(&[workspaces::NAME, "timeline"], position, PATIENCE).await);
         assert_eq!(workspaces::find(fleet.views(), id).await.unwrap().unwrap().name, format!("acme {n}"));
     }
+    engine.shutdown().await;
+}
+
+async fn a_read_model_of_an_empty_log_is_waited_for(bench: Bench) {
+    let fleet = Fleet::new(bench);
+    let engine = fleet.engine(projections::all());
+    assert!(engine.wait_for(&[workspaces::NAME], 0, PATIENCE).await);
+    assert_eq!(workspaces::find(fleet.views(), domain::WorkspaceId(Uuid::now_v7())).await, Ok(None));
     engine.shutdown().await;
 }
 
