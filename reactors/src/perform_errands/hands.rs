@@ -74,7 +74,7 @@ impl Hands {
             Work::OpenPullRequest { task_id, title, description } => {
                 open_pull_request::perform(self, *task_id, title, description).await
             }
-            Work::Merge { task_id } => merge::perform(self, *task_id).await,
+            Work::Merge { task_id } => merge::perform(self, errand.id, *task_id).await,
             Work::Rebase { task_id } => rebase::perform(self, *task_id).await,
             Work::OpenEpicPullRequest { epic_id, title, description } => {
                 open_epic_pull_request::perform(self, *epic_id, title, description).await

@@ -25,7 +25,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use commands::{CommandError, Executor};
 use domain::errand::Work;
 use domain::post::Post;
-use domain::{AgentId, ErrandId};
+use domain::task::Task;
+use domain::{AgentId, ErrandId, TaskId};
 use projections::errands::{self, ErrandView};
 use projections::{Engine, projects, workspaces};
 use store::sql::Database;
@@ -99,16 +100,18 @@ struct Foreman {
     shop: Shop,
     /// Where agents sit; that never changes.
     seats: HashMap<AgentId, Uuid>,
+    /// Which epics tasks are in; that never changes either.
+    epics: HashMap<TaskId, Uuid>,
     jobs: JoinSet<bool>,
-    /// What each job is about, and the lane that it keeps busy.
-    under_way: HashMap<task::Id, (ErrandId, Uuid)>,
+    /// What each job is about, and the lanes that it keeps busy.
+    under_way: HashMap<task::Id, (ErrandId, Vec<Uuid>)>,
     resting: Resting,
 }
 
 impl Foreman {
     fn new(shop: Shop) -> Self {
         let (jobs, under_way, resting) = (JoinSet::new(), HashMap::new(), Resting::default());
-        Self { shop, seats: HashMap::new(), jobs, under_way, resting }
+        Self { shop, seats: HashMap::new(), epics: HashMap::new(), jobs, under_way, resting }
     }
 
     async fn work(mut self, mut stop: watch::Receiver<bool>) {
@@ -177,8 +180,8 @@ impl Foreman {
         self.resting.keep(&open.iter().map(|it| it.id).collect());
         let (mut queue, mut is_all) = (Vec::with_capacity(open.len()), true);
         for errand in open {
-            match self.lane(&errand).await {
-                Ok(lane) => queue.push((lane, errand)),
+            match self.lanes(&errand).await {
+                Ok(lanes) => queue.push((lanes, errand)),
                 // The others need not wait for it.
                 Err(error) => {
                     is_all = false;
@@ -193,7 +196,7 @@ impl Foreman {
         queue.sort_by_key(|(_, errand)| !matches!(errand.work, Work::Stop { .. }));
         let waiting: Vec<lanes::Waiting> = queue
             .iter()
-            .map(|(lane, it)| lanes::Waiting {
+            .map(|((lane, _), it)| lanes::Waiting {
                 errand: it.id,
                 lane: *lane,
                 until: self.rests_until(it, now),
@@ -201,17 +204,17 @@ impl Foreman {
                 gives_way: matches!(it.work, Work::Rebase { .. }),
             })
             .collect();
-        let busy: HashSet<Uuid> = self.under_way.values().map(|(_, lane)| *lane).collect();
+        let busy: HashSet<Uuid> = self.under_way.values().flat_map(|(_, lanes)| lanes).copied().collect();
         let room = self.shop.bench.settings().side_by_side.saturating_sub(self.under_way.len());
         let chosen = lanes::choose(&waiting, &busy, room);
         if !self.shop.bench.is_held() {
             // It was lost while all this was looked up.
             return Ok(Some(PAUSE));
         }
-        for (lane, errand) in queue.into_iter().filter(|(_, it)| chosen.begin.contains(&it.id)) {
+        for ((lane, also), errand) in queue.into_iter().filter(|(_, it)| chosen.begin.contains(&it.id)) {
             let (id, hands) = (errand.id, Hands::new(self.shop.clone()));
             let job = self.jobs.spawn(async move { hands.perform(errand).await });
-            self.under_way.insert(job.id(), (id, lane));
+            self.under_way.insert(job.id(), (id, [lane].into_iter().chain(also).collect()));
         }
         let next = chosen.next.map(|at| (at - now).to_std().unwrap_or_default());
         Ok(if is_all { next } else { Some(next.map_or(PAUSE, |it| it.min(PAUSE))) })
@@ -226,21 +229,36 @@ impl Foreman {
         errand.retry_at.filter(|at| *at > now).max(rest)
     }
 
-    /// What an errand is about. Errands about the same are done in their order: an agent is stopped before its
-    /// successor begins in the same worktree.
-    async fn lane(&mut self, errand: &ErrandView) -> Result<Uuid, CommandError> {
-        match &errand.work {
-            Work::Launch { agent_id } | Work::Stop { agent_id, .. } => {
-                if let Some(seat) = self.seats.get(agent_id) {
-                    return Ok(*seat);
-                }
-                let post: Post = state_of(self.shop.executor.log(), agent_id.0).await?;
-                let seat = post.live().map_or(agent_id.0, |it| it.seat);
-                self.seats.insert(*agent_id, seat);
-                Ok(seat)
-            }
-            Work::OpenPullRequest { task_id, .. } | Work::Merge { task_id } | Work::Rebase { task_id } => Ok(task_id.0),
-            Work::OpenEpicPullRequest { epic_id, .. } | Work::MergeEpic { epic_id, .. } => Ok(epic_id.0),
+    /// What an errand is about, and what else waits while it is done. Errands about the same are done in their order: an
+    /// agent is stopped before its successor begins in the same worktree. A merge that was called off may still be in
+    /// hand; a supervisor begins in its epic's worktree when that is over.
+    async fn lanes(&mut self, errand: &ErrandView) -> Result<(Uuid, Option<Uuid>), CommandError> {
+        Ok(match &errand.work {
+            Work::Launch { agent_id } | Work::Stop { agent_id, .. } => (self.seat(*agent_id).await?, None),
+            Work::Merge { task_id } => (task_id.0, self.epic(*task_id).await?),
+            Work::OpenPullRequest { task_id, .. } | Work::Rebase { task_id } => (task_id.0, None),
+            Work::OpenEpicPullRequest { epic_id, .. } | Work::MergeEpic { epic_id, .. } => (epic_id.0, None),
+        })
+    }
+
+    async fn seat(&mut self, agent: AgentId) -> Result<Uuid, CommandError> {
+        if let Some(seat) = self.seats.get(&agent) {
+            return Ok(*seat);
         }
+        let post: Post = state_of(self.shop.executor.log(), agent.0).await?;
+        let seat = post.live().map_or(agent.0, |it| it.seat);
+        self.seats.insert(agent, seat);
+        Ok(seat)
+    }
+
+    /// The epic that a task is in, which is also where its supervisors sit.
+    async fn epic(&mut self, task: TaskId) -> Result<Option<Uuid>, CommandError> {
+        if let Some(epic) = self.epics.get(&task) {
+            return Ok(Some(*epic));
+        }
+        let state: Task = state_of(self.shop.executor.log(), task.0).await?;
+        let epic = state.live().ok().and_then(|it| it.factory.as_ref()).map(|it| it.epic_id.0);
+        self.epics.extend(epic.map(|it| (task, it)));
+        Ok(epic)
     }
 }

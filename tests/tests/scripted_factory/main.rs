@@ -16,4 +16,5 @@ mod settings;
 mod story;
 mod tripwires;
 mod two_nodes;
+mod unwanted_merges;
 mod workshop;

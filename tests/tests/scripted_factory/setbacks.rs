@@ -7,20 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use commands::Actor;
-use commands::factory::{
-    AppointOrchestrator, AppointWorker, ApproveTask, CancelErrand, CompleteEpic, RebaseTask, RequestChanges,
-    SubmitEpic, UpdateTaskState,
-};
+use commands::factory::{AppointOrchestrator, CompleteEpic, RebaseTask, RequestChanges, SubmitEpic, UpdateTaskState};
 use domain::post::Profiles;
 use domain::task::{Task, TaskState};
-use domain::{AgentCode, ErrandId, Slug, TaskId};
+use domain::{AgentCode, Slug, TaskId};
 use muster_tests::both_stores;
 use muster_tests::fleet::Fleet;
 use muster_tests::muster::{PATIENCE, wait_until};
 use muster_tests::stores::Bench;
 use reactors::bench::{BenchSettings, Whereabouts};
 use reactors::perform_errands::{FreshKey, Performer, Shop};
-use store::sql::Query;
 
 use crate::errands::{approve, git, merged_and_to_be_rebased, tree, write_and_submit};
 use crate::workshop::Workshop;
@@ -33,11 +29,6 @@ both_stores!(
     what_a_human_takes_is_what_was_submitted,
     an_errand_that_panics_is_tried_again_and_then_given_up,
     what_cannot_be_recorded_rests_before_it_is_done_again,
-    a_merge_that_is_no_longer_wanted_is_taken_back,
-    of_merges_that_are_not_its_own_an_errand_takes_none_back,
-    a_task_that_begins_anew_is_in_no_branch_once_its_new_supervisor_is_there,
-    no_task_is_merged_upon_one_that_begins_anew,
-    a_merge_that_is_on_record_is_never_taken_back,
     what_another_node_left_running_is_ended_by_whoever_gets_the_bench,
 );
 
@@ -145,15 +136,15 @@ async fn what_a_human_takes_is_what_was_submitted(place: Bench) {
     assert_eq!(git(&repository(&shop), &["rev-parse", "main^2"]).trim(), submitted);
 }
 
-fn repository(shop: &Workshop) -> PathBuf {
+pub(crate) fn repository(shop: &Workshop) -> PathBuf {
     shop.folder.path().join("shop")
 }
 
-fn epic_tree(shop: &Workshop) -> PathBuf {
+pub(crate) fn epic_tree(shop: &Workshop) -> PathBuf {
     shop.folder.path().join("bench/worktrees/acme-shop").join(format!("epic-{}", shop.epic))
 }
 
-async fn epic(shop: &Workshop) -> String {
+pub(crate) async fn epic(shop: &Workshop) -> String {
     shop.last("EpicCreated").await["worktree_name"].as_str().unwrap().to_owned()
 }
 
@@ -206,115 +197,6 @@ async fn what_cannot_be_recorded_rests_before_it_is_done_again(place: Bench) {
     assert!(begun.elapsed() >= Duration::from_secs(3), "one second, and two: {:?}", begun.elapsed());
     performer.shutdown().await;
     assert_eq!(shop.count("ErrandDone").await, 1, "nobody else waits for it");
-}
-
-async fn a_merge_that_is_no_longer_wanted_is_taken_back(place: Bench) {
-    let (before, after) = merged_too_late(place, false).await;
-    assert_eq!(after, before);
-}
-
-async fn of_merges_that_are_not_its_own_an_errand_takes_none_back(place: Bench) {
-    let (before, after) = merged_too_late(place, true).await;
-    assert_eq!(after, before);
-}
-
-/// Where the epic is before and after a merge whose errand was called off before it was done. Somebody may have merged
-/// the task by hand.
-async fn merged_too_late(place: Bench, is_by_hand: bool) -> (String, String) {
-    let shop = Workshop::open(place, None).await;
-    let (task, worker) = shop.worker("Cart").await;
-    shop.perform().await;
-    write_and_submit(&shop, task, worker, "cart.txt", "a cart\n").await;
-    let (branch, tree) = (epic(&shop).await, epic_tree(&shop));
-    if is_by_hand {
-        let head = shop.last("TaskSubmitted").await["head"].as_str().unwrap().to_owned();
-        git(&tree, &["merge", "--quiet", "--no-ff", "-m", "By hand", &head]);
-    }
-    let before = git(&tree, &["rev-parse", &branch]);
-    let approve = ApproveTask { by: shop.supervisor, task_id: task, pr_url: format!("muster://pull/{task}") };
-    shop.run(Actor::Agent(shop.supervisor), &approve).await;
-    let errand_id: ErrandId = serde_json::from_value(shop.last("ErrandOrdered").await["errand_id"].clone()).unwrap();
-    shop.run(Actor::System("test"), &CancelErrand { errand_id, reason: "No shop".to_owned() }).await;
-    // A bench whose read models have not heard of that.
-    let head = shop.place.log().head().await.unwrap().position;
-    assert!(shop.engine.wait_for(&["errands"], head, PATIENCE).await);
-    let views = &shop.place.stores().views;
-    let served = Query::new("select version, build from projections where name = 'errands'");
-    let served = views.first(served).await.unwrap().unwrap();
-    let rows = format!("errands__v{}_{}", served.int(0).unwrap(), served.int(1).unwrap());
-    let open = Query::new(format!("update {rows} set open_on = 'main' where id = $1")).bind(errand_id.0);
-    views.transact(vec![open.into()]).await.unwrap();
-    // What somebody else began in the worktree is aborted first: so the test knows that the errand is in hand.
-    git(&tree, &["checkout", "--quiet", "-b", "side", "main"]);
-    git(&tree, &["commit", "--quiet", "--allow-empty", "-m", "Another side"]);
-    git(&tree, &["checkout", "--quiet", &branch]);
-    git(&tree, &["merge", "--quiet", "--no-ff", "--no-commit", "side"]);
-    let begun = PathBuf::from(git(&tree, &["rev-parse", "--path-format=absolute", "--git-path", "MERGE_HEAD"]).trim());
-    assert!(begun.exists());
-    let performer = Performer::start(shop.shop());
-    wait_until("it is begun", async || !begun.exists()).await;
-    performer.shutdown().await;
-    (before, git(&tree, &["rev-parse", &branch]))
-}
-
-/// A task that is approved, and another that waits for review; what the epic is at.
-async fn one_approved_of_two(shop: &Workshop) -> (TaskId, TaskId, String) {
-    let (cart, one) = shop.worker("Cart").await;
-    let (catalogue, two) = shop.worker("Catalogue").await;
-    shop.perform().await;
-    write_and_submit(shop, cart, one, "cart.txt", "a cart\n").await;
-    write_and_submit(shop, catalogue, two, "catalogue.txt", "a catalogue\n").await;
-    let approve = ApproveTask { by: shop.supervisor, task_id: cart, pr_url: format!("muster://pull/{cart}") };
-    shop.run(Actor::Agent(shop.supervisor), &approve).await;
-    (cart, catalogue, git(&epic_tree(shop), &["rev-parse", "HEAD"]))
-}
-
-/// As the bench would have merged a task, had it not been killed before it could say so.
-async fn merge_off_the_record(shop: &Workshop, task: TaskId) {
-    let state: Task = shop.folded(task.0).await;
-    let head = state.live().unwrap().in_epic().unwrap().head.clone().unwrap();
-    let message = format!("Merge task: Cart\n\nMuster-Task: {task}\n");
-    git(&epic_tree(shop), &["merge", "--quiet", "--no-ff", "-m", &message, &head]);
-}
-
-async fn a_task_that_begins_anew_is_in_no_branch_once_its_new_supervisor_is_there(place: Bench) {
-    let shop = Workshop::open(place, None).await;
-    let (cart, _, before) = one_approved_of_two(&shop).await;
-    merge_off_the_record(&shop, cart).await;
-    shop.supervisor_dies().await;
-    // Nobody is appointed to the task itself.
-    shop.perform().await;
-    assert_eq!(git(&epic_tree(&shop), &["rev-parse", &epic(&shop).await]), before);
-    assert_eq!(git(&epic_tree(&shop), &["status", "--porcelain"]), "");
-}
-
-async fn no_task_is_merged_upon_one_that_begins_anew(place: Bench) {
-    let shop = Workshop::open(place, None).await;
-    let (cart, catalogue, before) = one_approved_of_two(&shop).await;
-    let successor = shop.supervisor_dies().await;
-    shop.perform().await;
-    // It was in hand all that time.
-    merge_off_the_record(&shop, cart).await;
-    let approve = ApproveTask { by: successor, task_id: catalogue, pr_url: format!("muster://pull/{catalogue}") };
-    shop.run(Actor::Agent(successor), &approve).await;
-    shop.perform().await;
-    assert_eq!((shop.count("TaskCompleted").await, shop.count("ErrandFailed").await), (1, 0));
-    let epic = epic(&shop).await;
-    assert_eq!(git(&repository(&shop), &["rev-parse", &format!("{epic}^1")]), before);
-    assert_eq!(git(&repository(&shop), &["ls-tree", "--name-only", &epic]), "catalogue.txt\n");
-}
-
-async fn a_merge_that_is_on_record_is_never_taken_back(place: Bench) {
-    let shop = Workshop::open(place, None).await;
-    let (_, catalogue, _) = one_approved_of_two(&shop).await;
-    shop.perform().await;
-    let merged = git(&epic_tree(&shop), &["rev-parse", "HEAD"]);
-    shop.supervisor_dies().await;
-    let appoint = AppointWorker { task_id: catalogue, profiles: Profiles::default() };
-    shop.run(Actor::System("test"), &appoint).await;
-    shop.perform().await;
-    assert_eq!(shop.count("TaskCompleted").await, 1);
-    assert_eq!(git(&epic_tree(&shop), &["rev-parse", "HEAD"]), merged);
 }
 
 async fn what_another_node_left_running_is_ended_by_whoever_gets_the_bench(place: Bench) {
