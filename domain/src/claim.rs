@@ -94,6 +94,11 @@ impl Scope {
         Self(format!("open-call:{agent}"))
     }
 
+    /// What an agent made with its last call.
+    pub fn last_call(agent: AgentId) -> Self {
+        Self(format!("last-call:{agent}"))
+    }
+
     /// The claim to a key of this scope.
     pub fn claim(self, key: impl fmt::Display) -> Claim {
         Claim { scope: self, key: key.to_string() }
@@ -141,6 +146,7 @@ mod tests {
             (Scope::seats(AgentKind::Worker), "seat:WORKER"),
             (Scope::errands(), "errand"),
             (Scope::open_calls(nil.into()), "open-call:00000000-0000-0000-0000-000000000000"),
+            (Scope::last_call(nil.into()), "last-call:00000000-0000-0000-0000-000000000000"),
             (Scope::wiki_slugs(nil.into(), None), "wiki-slug:00000000-0000-0000-0000-000000000000:org"),
             (
                 Scope::wiki_slugs(nil.into(), Some(nil.into())),

@@ -181,7 +181,8 @@ impl Factory {
     async fn tool<D: Decision>(&self, by: AgentId, tool: &str, decision: &D) -> Result<D::Outcome, CommandError> {
         let begun = Instant::now();
         let call_id: ToolCallId = new();
-        let call = CallTool { call_id, by, tool: tool.to_owned(), input: json!({}) };
+        // Of two calls that are the same, the second would be the first again.
+        let call = CallTool { call_id, by, tool: tool.to_owned(), input: json!({ "call": call_id }) };
         self.patiently(Actor::Agent(by), &call).await?;
         let outcome = self.patiently(Actor::Agent(by), decision).await?;
         let succeed = SucceedTool { call_id, output: json!({ "success": true }) };

@@ -17,8 +17,9 @@ const LOST: &str = "interrupted: the call was cut short; what it had begun may h
 
 /// A call of a tool, before anything comes of it.
 ///
-/// A tool that makes something would make it twice if it were called again after a crash. So whoever repeats such a call
-/// while it is open goes on with it: the outcome is the call that is open, and nothing is recorded.
+/// A tool that makes something would make it twice if it were called again because its answer was lost. So whoever repeats
+/// such a call while it is open, or as the next thing after it, goes on with it: the outcome is that call, and nothing is
+/// recorded.
 #[derive(Debug, Clone)]
 pub struct CallTool {
     /// The id it gets.
@@ -59,19 +60,26 @@ impl Decision for CallTool {
 }
 
 impl CallTool {
-    /// The open call that this one repeats, if there is one.
+    /// The call that this one repeats, if there is one.
     async fn repeated(&self, desk: &mut Desk<'_>) -> Result<Option<ToolCallId>, Stop> {
-        let Some(claim) = tool_call::claim_of(self.by, &self.tool, self.input.clone()) else { return Ok(None) };
-        let Some(holder) = desk.holder::<ToolCall>(claim).await? else { return Ok(None) };
-        let open = desk.load::<ToolCall>(holder).await?;
-        let Ok(call) = open.state.running() else { return Ok(None) };
-        if desk.now() < call.called_at + GOES_ON_FOR {
-            desk.rely_on(&open);
+        let Some(known) = tool_call::known_by(self.by, &self.tool, self.input.clone()) else { return Ok(None) };
+        let is_open = desk.holder::<ToolCall>(known.open).await?;
+        let holder = match is_open {
+            Some(open) => Some(open),
+            None => desk.holder::<ToolCall>(known.last).await?,
+        };
+        let Some(holder) = holder else { return Ok(None) };
+        let found = desk.load::<ToolCall>(holder).await?;
+        let (ToolCall::Running(call) | ToolCall::Ended(call)) = &*found.state else { return Ok(None) };
+        if call.key == Some(known.key) && desk.now() < call.called_at + GOES_ON_FOR {
+            desk.rely_on(&found);
             return Ok(Some(ToolCallId(holder)));
         }
-        let error = LOST.to_owned();
-        let lost = tool_call::FailTool { error, details: None, critical: false, escalated_to: None, now: desk.now() };
-        desk.run::<ToolCall>(holder, ToolCallCommand::Fail(lost)).await?;
+        if is_open.is_some() && found.state.running().is_ok() {
+            let (error, now) = (LOST.to_owned(), desk.now());
+            let lost = tool_call::FailTool { error, details: None, critical: false, escalated_to: None, now };
+            desk.run::<ToolCall>(holder, ToolCallCommand::Fail(lost)).await?;
+        }
         Ok(None)
     }
 }

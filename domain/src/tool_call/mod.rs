@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 pub use call::CallTool;
 pub use end::{FailTool, SucceedTool};
-pub use repeat::claim_of;
+pub use repeat::{KnownBy, known_by};
 
 use crate::catalogue::event_kinds;
 use crate::{AgentId, Demand, Entity, ToolCallId, WorkspaceId};
@@ -43,8 +43,8 @@ pub struct Call {
     pub tool: String,
     /// When.
     pub called_at: DateTime<Utc>,
-    /// What it holds until it has ended; see [`claim_of`].
-    claim_key: Option<Uuid>,
+    /// What a repeat of it is known by, if its tool makes something; see [`known_by`].
+    pub key: Option<Uuid>,
 }
 
 /// Whom the failure of a tool was told by mail.
@@ -181,8 +181,8 @@ impl Aggregate for ToolCall {
     fn apply(&mut self, event: ToolCallEvent) {
         match event {
             ToolCallEvent::ToolCalled { workspace_id, agent_id, tool, input, called_at, .. } => {
-                let claim_key = repeat::key_of(agent_id, &tool, &input);
-                *self = Self::Running(Call { workspace_id, agent_id, tool, called_at, claim_key });
+                let key = repeat::key_of(agent_id, &tool, &input);
+                *self = Self::Running(Call { workspace_id, agent_id, tool, called_at, key });
             }
             ToolCallEvent::ToolSucceeded { .. } | ToolCallEvent::ToolFailed { .. } => {
                 if let Self::Running(call) = self {
@@ -203,14 +203,9 @@ impl Entity for ToolCall {
 
     fn demands(&self, event: &ToolCallEvent) -> Vec<Demand<ToolCallError>> {
         match event {
-            ToolCallEvent::ToolCalled { agent_id, tool, input, .. } => {
-                let claim = repeat::key_of(*agent_id, tool, input).map(|key| repeat::claim(*agent_id, key));
-                claim.into_iter().map(|claim| Demand::Take { claim, or: ToolCallError::AlreadyCalled }).collect()
-            }
-            ToolCallEvent::ToolSucceeded { .. } | ToolCallEvent::ToolFailed { .. } => {
-                let held = self.running().ok().and_then(|it| Some(repeat::claim(it.agent_id, it.claim_key?)));
-                held.into_iter().map(Demand::Release).collect()
-            }
+            ToolCallEvent::ToolCalled { agent_id, tool, input, .. } => repeat::begin(*agent_id, tool, input),
+            ToolCallEvent::ToolSucceeded { .. } => self.running().map_or(vec![], |it| repeat::end(it, true)),
+            ToolCallEvent::ToolFailed { .. } => self.running().map_or(vec![], |it| repeat::end(it, false)),
         }
     }
 }

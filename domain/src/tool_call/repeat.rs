@@ -1,20 +1,32 @@
-//! What an open call of a tool that makes something is known by: whoever repeats it means that call, not another.
+//! What a call of a tool that makes something is known by: whoever repeats it, because its answer was lost, means that call
+//! and not another.
+//!
+//! Such a call holds a claim while it is open. When it has made something it is the agent's last, and remains so until the
+//! agent calls anything else: who does has got the answer.
 
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::{Call, ToolCallError};
 use crate::claim::{Claim, Scope};
-use crate::{AgentId, redact, tools};
+use crate::{AgentId, Demand, redact, tools};
 
-/// What a call holds until it has ended, if its tool makes something: no other call of the same agent with the same tool
-/// and the same input begins meanwhile.
-pub fn claim_of(agent_id: AgentId, tool: &str, input: Value) -> Option<Claim> {
-    // Only what is recorded of an input can be compared.
-    key_of(agent_id, tool, &redact::record(input)).map(|key| claim(agent_id, key))
+/// How the call is found that another one repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownBy {
+    /// The same for calls of the same agent with the same tool and the same input.
+    pub key: Uuid,
+    /// Held by the call with this key that is open.
+    pub open: Claim,
+    /// Held by the agent's last call, whatever its key, if that made something.
+    pub last: Claim,
 }
 
-pub(super) fn claim(agent_id: AgentId, key: Uuid) -> Claim {
-    Scope::open_calls(agent_id).claim(key)
+/// How a call that this one repeats is found, if its tool makes something.
+pub fn known_by(agent_id: AgentId, tool: &str, input: Value) -> Option<KnownBy> {
+    // Only what is recorded of an input can be compared.
+    let key = key_of(agent_id, tool, &redact::record(input))?;
+    Some(KnownBy { key, open: open(agent_id, key), last: last(agent_id) })
 }
 
 /// The key of a call, from its input as it is recorded.
@@ -23,43 +35,76 @@ pub(super) fn key_of(agent_id: AgentId, tool: &str, recorded: &Value) -> Option<
     tools::makes_something(tool).then(key)
 }
 
+/// What a call demands that begins.
+pub(super) fn begin(agent_id: AgentId, tool: &str, recorded: &Value) -> Vec<Demand<ToolCallError>> {
+    let key = key_of(agent_id, tool, recorded);
+    let take = key.map(|key| Demand::Take { claim: open(agent_id, key), or: ToolCallError::AlreadyCalled });
+    [Demand::Release(last(agent_id))].into_iter().chain(take).collect()
+}
+
+/// What a call demands that ends.
+pub(super) fn end(call: &Call, has_made: bool) -> Vec<Demand<ToolCallError>> {
+    let Some(key) = call.key else { return vec![] };
+    let closed = Demand::Release(open(call.agent_id, key));
+    if !has_made {
+        return vec![closed];
+    }
+    let last = last(call.agent_id);
+    vec![closed, Demand::Release(last.clone()), Demand::Take { claim: last, or: ToolCallError::AlreadyCalled }]
+}
+
+fn open(agent_id: AgentId, key: Uuid) -> Claim {
+    Scope::open_calls(agent_id).claim(key)
+}
+
+fn last(agent_id: AgentId) -> Claim {
+    Scope::last_call(agent_id).claim("made")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::super::examples::{call, succeed};
-    use super::super::{CallTool, ToolCall, ToolCallCommand, ToolCallError, ToolCallEvent};
+    use super::super::examples::{call, fail, succeed};
+    use super::super::{CallTool, ToolCall, ToolCallCommand};
     use super::*;
+    use crate::Entity;
     use crate::examples::{after, id};
-    use crate::{Demand, Entity};
 
     const SEND: &str = "mcp__mail__send";
 
-    fn demands(tool: &str, input: Value) -> (Vec<Demand<ToolCallError>>, Vec<Demand<ToolCallError>>) {
+    /// What a call demands when it begins, when it has succeeded and when it has failed.
+    fn demands(tool: &str, input: Value) -> [Vec<Demand<ToolCallError>>; 3] {
         let command = ToolCallCommand::Call(CallTool { tool: tool.to_owned(), input, ..call() });
         let called = ToolCall::Absent.decide(command).expect("a call");
         let running: ToolCall = after(called.clone());
-        let ended: Vec<ToolCallEvent> = running.decide(ToolCallCommand::Succeed(succeed())).expect("an end");
-        (ToolCall::Absent.demands(&called[0]), running.demands(&ended[0]))
+        let end = |command| running.demands(&running.decide(command).expect("an end")[0]);
+        let ends = [ToolCallCommand::Succeed(succeed()), ToolCallCommand::Fail(fail())].map(end);
+        let [succeeded, failed] = ends;
+        [ToolCall::Absent.demands(&called[0]), succeeded, failed]
     }
 
     #[test]
-    fn a_call_that_makes_something_holds_its_claim_from_its_beginning_to_its_end() {
+    fn a_call_that_makes_something_is_open_once_and_then_the_last() {
         let input = json!({ "body": "token=abc" });
-        let claim = claim_of(id(30), SEND, input.clone()).expect("a claim");
-        let take = Demand::Take { claim: claim.clone(), or: ToolCallError::AlreadyCalled };
-        assert_eq!(demands(SEND, input), (vec![take], vec![Demand::Release(claim)]));
-        assert_eq!(demands("mcp__git__rebase", json!({})), (vec![], vec![]));
+        let KnownBy { open, last, .. } = known_by(id(30), SEND, input.clone()).expect("a claim");
+        let take = |claim: &Claim| Demand::Take { claim: claim.clone(), or: ToolCallError::AlreadyCalled };
+        let release = |claim: &Claim| Demand::Release(claim.clone());
+        let begun = vec![release(&last), take(&open)];
+        let succeeded = vec![release(&open), release(&last), take(&last)];
+        assert_eq!(demands(SEND, input), [begun, succeeded, vec![release(&open)]]);
+        assert_eq!(demands("mcp__git__rebase", json!({})), [vec![release(&last)], vec![], vec![]]);
     }
 
     #[test]
     fn only_the_same_agent_tool_and_input_are_the_same_call() {
-        let claim = |agent: u128, tool: &str, body: &str| claim_of(id(agent), tool, json!({ "body": body }));
-        let first = claim(30, SEND, "a");
-        assert_eq!(first, claim(30, SEND, "a"));
-        for other in [claim(31, SEND, "a"), claim(30, "mcp__mail__reply", "a"), claim(30, SEND, "b")] {
+        let key =
+            |agent: u128, tool: &str, body: &str| known_by(id(agent), tool, json!({ "body": body })).map(|it| it.key);
+        let first = key(30, SEND, "a");
+        assert_eq!(first, key(30, SEND, "a"));
+        for other in [key(31, SEND, "a"), key(30, "mcp__mail__reply", "a"), key(30, SEND, "b")] {
             assert_ne!(first, other);
         }
-        assert_eq!(claim(30, "mcp__mail__list_inbox", "a"), None);
+        assert_eq!(key(30, "mcp__mail__list_inbox", "a"), None);
     }
 }

@@ -178,7 +178,12 @@ async fn a_call_that_makes_something_is_open_once_on_all_nodes(bench: Bench) {
     let called = floor.bench.everything().await.into_iter().filter(|it| it.event_type == "ToolCalled");
     assert_eq!(called.map(|it| it.stream.aggregate_id).collect::<Vec<_>>(), [open.to_string()]);
     floor.must(&SucceedTool { call_id: open, output: json!({}) }).await;
-    assert_ne!(floor.must(&call_of(floor.worker, "mcp__mail__send")).await, open);
+    assert_eq!(floor.must(&call_of(floor.worker, "mcp__mail__send")).await, open, "its answer may have been lost");
+    floor.must(&call_of(floor.worker, "mcp__agent__get_status")).await;
+    let next = floor.must(&call_of(floor.worker, "mcp__mail__send")).await;
+    assert_ne!(next, open);
+    fail(&floor, next, "No such agent", false).await;
+    assert_ne!(floor.must(&call_of(floor.worker, "mcp__mail__send")).await, next, "what failed is tried anew");
 }
 
 async fn a_call_that_was_cut_short_long_ago_is_lost(bench: Bench) {
