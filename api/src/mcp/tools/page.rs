@@ -26,13 +26,14 @@ pub(super) fn shortened(text: String, most: usize, how_to_get_the_rest: &str) ->
     }
 }
 
-/// The beginning of a long text, up to the end of a line, and whether there is more.
+/// The beginning of a long text, up to the end of a line unless its last line is very long, and whether there is more.
 pub(super) fn beginning(mut text: String) -> (String, bool) {
     if text.len() <= LONGEST_TEXT {
         return (text, false);
     }
     let end = text.floor_char_boundary(LONGEST_TEXT);
-    text.truncate(text[..end].rfind('\n').map_or(end, |it| it + 1));
+    let line_end = text[..end].rfind('\n').map(|it| it + 1).filter(|it| *it >= LONGEST_TEXT / 2);
+    text.truncate(line_end.unwrap_or(end));
     (text, true)
 }
 
@@ -46,6 +47,8 @@ mod tests {
         let (text, more) = beginning("äöü\n".repeat(LONGEST_TEXT));
         assert!(more && text.len() <= LONGEST_TEXT && text.ends_with("äöü\n"));
         let (text, more) = beginning("ä".repeat(LONGEST_TEXT));
+        assert_eq!((text.len(), more), (LONGEST_TEXT, true));
+        let (text, more) = beginning(format!("# Title\n{}", "a".repeat(LONGEST_TEXT)));
         assert_eq!((text.len(), more), (LONGEST_TEXT, true));
     }
 
