@@ -18,7 +18,7 @@ use domain::repository::Repository;
 use domain::scorecard::Scorecard;
 use domain::session::{Session, SessionCommand, active_session};
 use domain::task::{GithubIssue, Task, TaskState, TaskStatus};
-use domain::tool_call::ToolCall;
+use domain::tool_call::{Call, ToolCall, known_by};
 use domain::wiki::{WikiCommand, WikiEntry};
 use domain::workspace::Workspace;
 use domain::{Claim, Demand, Entity, Scope};
@@ -28,7 +28,8 @@ use proptest::prelude::*;
 use asked::factory::{epic_command, errand_command, post_command};
 use asked::github::{pull_request_commands, repository_command};
 use asked::ground::{agent_command, project_command, workspace_command};
-use asked::mail::{mail_command, notification_command, tool_call_command};
+use asked::id;
+use asked::mail::{CALLED_WITH, mail_command, notification_command, tool_call_command};
 use asked::scorecard::scorecard_command;
 use asked::session::session_command;
 use asked::task::task_command;
@@ -178,13 +179,23 @@ proptest! {
     }
 
     #[test]
-    fn mails_calls_and_notifications_hold_nothing_and_are_told_once(
+    fn a_call_holds_what_it_is_repeated_by_if_it_makes_something(calls in vec(tool_call_command(), 0..10)) {
+        let (state, held) = run::<ToolCall>(calls);
+        let known = known_by(id(30), "mcp__mail__send", CALLED_WITH.clone()).expect("it makes something");
+        match state {
+            ToolCall::Running(Call { key: Some(_), .. }) => prop_assert_eq!(held, BTreeSet::from([known.open])),
+            // The agent's last, if it succeeded.
+            ToolCall::Ended(Call { key: Some(_), .. }) => prop_assert!(held.is_subset(&BTreeSet::from([known.last]))),
+            ToolCall::Running(_) | ToolCall::Ended(_) | ToolCall::Absent => prop_assert!(held.is_empty()),
+        }
+    }
+
+    #[test]
+    fn mails_and_notifications_hold_nothing_and_are_told_once(
         mails in vec(mail_command(), 0..10),
-        calls in vec(tool_call_command(), 0..10),
         notifications in vec(notification_command(), 0..14),
     ) {
         prop_assert!(run::<Mail>(mails).1.is_empty());
-        prop_assert!(run::<ToolCall>(calls).1.is_empty());
         let (notification, held) = run::<Notification>(notifications);
         prop_assert!(held.is_empty());
         if let Notification::Raised(it) = notification {
@@ -266,6 +277,8 @@ fn settle<E>(held: &mut BTreeSet<Claim>, demand: Demand<E>) {
         Demand::Take { claim, .. } => {
             assert!(held.insert(claim.clone()), "{claim:?} is taken twice");
         }
+        // An agent's last call is another whenever it calls something, whoever of them was the last before.
+        Demand::Release(claim) if claim.scope == Scope::last_call(id(30)) => drop(held.remove(&claim)),
         Demand::Release(claim) => assert!(held.remove(&claim), "{claim:?} was never taken"),
         Demand::Empty { .. } | Demand::Held { .. } => {}
     }

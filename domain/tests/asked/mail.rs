@@ -1,5 +1,7 @@
 //! Of mails, tool calls, notifications and settings for them.
 
+use std::sync::LazyLock;
+
 use domain::mail::{Addressee, Correspondent, MailCommand, ReadMail, SendMail, Sender};
 use domain::notification::{
     Channel, NotificationCommand, NotificationKind, Outcome, RaiseNotification, ReportDelivery, TakeNotification,
@@ -7,7 +9,7 @@ use domain::notification::{
 use domain::notification_settings::Preferences;
 use domain::tool_call::{CallTool, FailTool, SucceedTool, ToolCallCommand};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{at, id};
 
@@ -37,18 +39,24 @@ pub(crate) fn mail_command() -> impl Strategy<Value = MailCommand> {
     prop_oneof![1 => send, 3 => read]
 }
 
+/// What every tool is called with.
+pub(crate) static CALLED_WITH: LazyLock<Value> = LazyLock::new(|| json!({ "a": 1 }));
+
 pub(crate) fn tool_call_command() -> impl Strategy<Value = ToolCallCommand> {
-    let call = CallTool {
-        call_id: id(85),
-        workspace_id: id(10),
-        agent_id: id(30),
-        tool: "mcp__git__rebase".to_owned(),
-        input: json!({ "a": 1 }),
-        now: at(0),
-    };
+    let tool = prop_oneof![Just("mcp__git__rebase"), Just("mcp__mail__send")];
+    let call = tool.prop_map(|tool| {
+        ToolCallCommand::Call(CallTool {
+            call_id: id(85),
+            workspace_id: id(10),
+            agent_id: id(30),
+            tool: tool.to_owned(),
+            input: CALLED_WITH.clone(),
+            now: at(0),
+        })
+    });
     let fail = FailTool { error: "No".to_owned(), details: None, critical: false, escalated_to: None, now: at(1) };
     prop_oneof![
-        Just(ToolCallCommand::Call(call)),
+        call,
         Just(ToolCallCommand::Succeed(SucceedTool { output: json!({}), now: at(1) })),
         Just(ToolCallCommand::Fail(fail)),
     ]
