@@ -1,7 +1,9 @@
 //! Takes connections and answers on them, with a limit on how long a client may take to say what it wants.
 
 mod linger;
+mod unread;
 
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -76,7 +78,13 @@ fn serve(
     let service = service_fn(move |mut request: Request<Incoming>| {
         let client = if behind_proxy { told_by_proxy(&mut request, peer) } else { peer };
         request.extensions_mut().insert(ConnectInfo(client));
-        router.clone().oneshot(request.map(Body::new))
+        let (request, unread) = unread::watch(request);
+        let answer = router.clone().oneshot(request.map(Body::new));
+        async move {
+            let mut answer = answer.await?;
+            unread.tell(&mut answer);
+            Ok::<_, Infallible>(answer)
+        }
     });
     let connection =
         protocol.serve_connection_with_upgrades(TokioIo::new(Lingering::new(stream)), service).into_owned();

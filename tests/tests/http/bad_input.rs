@@ -13,6 +13,7 @@ both_served_stores!(
     what_is_not_json_is_refused,
     a_body_of_another_type_is_refused,
     a_body_that_is_too_large_is_refused,
+    whose_body_is_not_read_is_told_that_the_connection_ends,
     who_is_still_sending_hears_the_refusal,
     nul_is_refused_everywhere,
     a_delete_does_not_choose_between_two_inputs,
@@ -130,6 +131,19 @@ async fn a_body_that_is_too_large_is_refused(bench: Bench) {
     let body = |bytes: usize| json!({ "name": "Acme", "slug": "acme", "description": "x".repeat(bytes) });
     ada.post("/api/workspace.create", &body(256 * 1024)).await.refused(413, "PAYLOAD_TOO_LARGE");
     ada.post("/api/workspace.create", &body(250 * 1024)).await.ok();
+}
+
+/// Else its next request may go where nobody reads any more.
+async fn whose_body_is_not_read_is_told_that_the_connection_ends(bench: Bench) {
+    let server = Server::start(bench).await;
+    let ada = server.owner("ada").await;
+    let body = |bytes: usize| json!({ "name": "Acme", "slug": "Not a slug", "description": "x".repeat(bytes) });
+    for _ in 0..20 {
+        let unread = ada.post("/api/workspace.create", &body(300 * 1024)).await.refused(413, "PAYLOAD_TOO_LARGE");
+        assert_eq!(unread.header("connection"), Some("close"));
+        let read = ada.post("/api/workspace.create", &body(200 * 1024)).await.refused(400, "WORKSPACE_INVALID_SLUG");
+        assert_eq!(read.header("connection"), None);
+    }
 }
 
 /// More than the sockets hold, so that the refusal is there while the client still sends.
