@@ -2,7 +2,8 @@
 //! and not another.
 //!
 //! Such a call holds a claim while it is open. When it has made something it is the agent's last, and remains so until the
-//! agent calls anything else: who does has got the answer.
+//! agent calls anything else: who does has got the answer. Inputs are compared by what the log keeps of them, so a call with
+//! a secret in its input is like no other: two that differ in the secret alone could not be told apart.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -22,9 +23,8 @@ pub struct KnownBy {
     pub last: Claim,
 }
 
-/// How a call that this one repeats is found, if its tool makes something.
+/// How a call that this one repeats is found, if its tool makes something and its input can be compared.
 pub fn known_by(agent_id: AgentId, tool: &str, input: Value) -> Option<KnownBy> {
-    // Only what is recorded of an input can be compared.
     let key = key_of(agent_id, tool, &redact::record(input))?;
     Some(KnownBy { key, open: open(agent_id, key), last: last(agent_id) })
 }
@@ -32,7 +32,7 @@ pub fn known_by(agent_id: AgentId, tool: &str, input: Value) -> Option<KnownBy> 
 /// The key of a call, from its input as it is recorded.
 pub(super) fn key_of(agent_id: AgentId, tool: &str, recorded: &Value) -> Option<Uuid> {
     let key = || Uuid::new_v5(&agent_id.0, format!("{tool} {recorded}").as_bytes());
-    tools::makes_something(tool).then(key)
+    (tools::makes_something(tool) && redact::is_telling(recorded)).then(key)
 }
 
 /// What a call demands that begins.
@@ -86,14 +86,16 @@ mod tests {
 
     #[test]
     fn a_call_that_makes_something_is_open_once_and_then_the_last() {
-        let input = json!({ "body": "token=abc" });
+        let input = json!({ "body": "Hello" });
         let KnownBy { open, last, .. } = known_by(id(30), SEND, input.clone()).expect("a claim");
         let take = |claim: &Claim| Demand::Take { claim: claim.clone(), or: ToolCallError::AlreadyCalled };
         let release = |claim: &Claim| Demand::Release(claim.clone());
         let begun = vec![release(&last), take(&open)];
         let succeeded = vec![release(&open), release(&last), take(&last)];
         assert_eq!(demands(SEND, input), [begun, succeeded, vec![release(&open)]]);
-        assert_eq!(demands("mcp__git__rebase", json!({})), [vec![release(&last)], vec![], vec![]]);
+        for unknown in [("mcp__git__rebase", json!({})), (SEND, json!({ "body": "token=abc" }))] {
+            assert_eq!(demands(unknown.0, unknown.1), [vec![release(&last)], vec![], vec![]]);
+        }
     }
 
     #[test]
@@ -105,6 +107,11 @@ mod tests {
         for other in [key(31, SEND, "a"), key(30, "mcp__mail__reply", "a"), key(30, SEND, "b")] {
             assert_ne!(first, other);
         }
-        assert_eq!(key(30, "mcp__mail__list_inbox", "a"), None);
+        let long = "a".repeat(20_000);
+        assert_eq!(key(30, SEND, &long), key(30, SEND, &long));
+        assert_ne!(key(30, SEND, &long), key(30, SEND, &format!("{long}b")));
+        for not_known in [key(30, "mcp__mail__list_inbox", "a"), key(30, SEND, "token=abc")] {
+            assert_eq!(not_known, None);
+        }
     }
 }

@@ -29,6 +29,7 @@ both_served_stores!(
     a_call_that_was_cut_short_is_gone_on_with,
     what_was_done_before_a_call_was_cut_short_is_not_done_again,
     a_call_that_others_repeat_is_not_theirs,
+    calls_that_differ_where_the_record_ends_are_two,
     calls_side_by_side_are_all_answered,
 );
 
@@ -64,7 +65,7 @@ async fn a_call_that_was_cut_short_is_gone_on_with(bench: Bench) {
     let hello = json!({ "toAgentId": Floor::id_of(supervisor), "subject": "Hello", "body": "password=hunter2" });
     let mail_id = output(call(&floor.worker, "mcp__mail__send", hello).await)["mailId"].clone();
     for (tool, input) in [
-        ("mcp__epic__create_task", json!({ "title": "Add a till", "description": "token=abc" })),
+        ("mcp__epic__create_task", json!({ "title": "Add a till", "description": "As the design says" })),
         ("mcp__mail__send", json!({ "toHuman": true, "subject": "Hello", "body": "x".repeat(20_000) })),
         ("mcp__mail__reply", json!({ "inReplyToMailId": mail_id, "body": "Hello" })),
         ("mcp__system__log_decision", json!({ "title": "Split", "body": "" })),
@@ -130,6 +131,21 @@ async fn a_call_that_others_repeat_is_not_theirs(bench: Bench) {
         );
     }
     assert_eq!(calls_of(&floor, &floor.worker, "mcp__epic__create_task").await, 2);
+}
+
+async fn calls_that_differ_where_the_record_ends_are_two(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let long = "x".repeat(20_000);
+    for bodies in [[format!("{long} one"), format!("{long} two")], ["token=abc".into(), "token=abd".into()]] {
+        let mut sent = Vec::new();
+        for body in &bodies {
+            let input = json!({ "toAgentId": Floor::id_of(&floor.worker), "subject": "Hello", "body": body });
+            sent.push(output(call(&floor.supervisor, "mcp__mail__send", input).await)["mailId"].clone());
+        }
+        assert_ne!(sent[0], sent[1], "{}", bodies[1]);
+    }
+    let inbox = output(call(&floor.worker, "mcp__mail__list_inbox", json!({})).await);
+    assert_eq!(inbox["count"], 4, "{inbox}");
 }
 
 async fn calls_side_by_side_are_all_answered(bench: Bench) {
