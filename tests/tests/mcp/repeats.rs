@@ -135,7 +135,7 @@ async fn a_call_that_others_repeat_is_not_theirs(bench: Bench) {
 
 async fn calls_that_differ_where_the_record_ends_are_two(bench: Bench) {
     let floor = Floor::new(bench).await;
-    let long = "x".repeat(20_000);
+    let long = "x".repeat(10_000);
     for bodies in [[format!("{long} one"), format!("{long} two")], ["token=abc".into(), "token=abd".into()]] {
         let mut sent = Vec::new();
         for body in &bodies {
