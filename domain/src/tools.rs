@@ -39,8 +39,13 @@ pub const CRITICAL_TOOLS: &[&str] = &[
 ];
 
 /// Tools that make something new whenever they are called. The others find what is done already, or change nothing.
-pub const MAKING_TOOLS: &[&str] =
-    &["mcp__epic__create_task", "mcp__mail__send", "mcp__mail__reply", "mcp__system__log_decision"];
+pub const MAKING_TOOLS: &[&str] = &[
+    "mcp__epic__create_task",
+    "mcp__epic__request_changes",
+    "mcp__mail__send",
+    "mcp__mail__reply",
+    "mcp__system__log_decision",
+];
 
 /// What a kind of agent may use. A pattern is a name, or the beginning of names and a `*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

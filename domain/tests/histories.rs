@@ -18,7 +18,7 @@ use domain::repository::Repository;
 use domain::scorecard::Scorecard;
 use domain::session::{Session, SessionCommand, active_session};
 use domain::task::{GithubIssue, Task, TaskState, TaskStatus};
-use domain::tool_call::{Call, ToolCall, known_by};
+use domain::tool_call::{Call, ToolCall, ToolCallCommand, known_by};
 use domain::wiki::{WikiCommand, WikiEntry};
 use domain::workspace::Workspace;
 use domain::{Claim, Demand, Entity, Scope};
@@ -180,8 +180,10 @@ proptest! {
 
     #[test]
     fn a_call_holds_what_it_is_repeated_by_if_it_makes_something(calls in vec(tool_call_command(), 0..10)) {
-        let (state, held) = run::<ToolCall>(calls);
-        let known = known_by(id(30), "mcp__mail__send", CALLED_WITH.clone()).expect("it makes something");
+        // Each repeat is a sign of life of its own.
+        let is_deed = |it: &ToolCallCommand| !matches!(it, ToolCallCommand::Repeat(_));
+        let (state, held) = run_deeds::<ToolCall>(calls, is_deed);
+        let known = known_by(id(30), "mcp__mail__send", &CALLED_WITH).expect("it makes something");
         match state {
             ToolCall::Running(Call { key: Some(_), .. }) => prop_assert_eq!(held, BTreeSet::from([known.open])),
             // The agent's last, if it succeeded.

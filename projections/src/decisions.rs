@@ -140,6 +140,10 @@ fn told(of: &FactOf) -> Option<Told> {
             let body = json!({ "type": "tool_use", "input": input, "timestamp": called_at });
             of_tool(agent_id, tool.clone(), body, called_at)
         }
+        FactOf::ToolCall(ToolCallEvent::ToolCallRepeated { agent_id, tool, repeated_at }) => {
+            let body = json!({ "type": "tool_repeat", "timestamp": repeated_at });
+            of_tool(agent_id, format!("{tool}_repeat"), body, repeated_at)
+        }
         FactOf::ToolCall(ToolCallEvent::ToolSucceeded { agent_id, tool, output, ended_at }) => {
             let body = json!({ "type": "tool_result", "success": true, "output": output, "timestamp": ended_at });
             of_tool(agent_id, format!("{tool}_result"), body, ended_at)
@@ -172,7 +176,9 @@ impl Record for DecisionView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::examples::{AGENT_ID, at, decision_logged, facts, tool_called, tool_failed, tool_succeeded};
+    use crate::examples::{
+        AGENT_ID, at, decision_logged, facts, tool_called, tool_failed, tool_repeated, tool_succeeded,
+    };
     use crate::fold_stream;
 
     fn rows(facts: &[Fact]) -> Vec<DecisionView> {
@@ -181,15 +187,22 @@ mod tests {
 
     #[test]
     fn a_call_and_what_came_of_it_are_an_entry_each() {
-        let facts = facts([tool_called(), tool_succeeded(), tool_failed(false), tool_failed(true), decision_logged()]);
+        let facts = facts([
+            tool_called(),
+            tool_succeeded(),
+            tool_failed(false),
+            tool_failed(true),
+            tool_repeated(),
+            decision_logged(),
+        ]);
         let rows = rows(&facts);
         let titles: Vec<&str> = rows.iter().map(|it| it.title.as_str()).collect();
         let tool = "mcp__git__rebase";
-        let suffixes = ["", "_result", "_error", "_critical_error"].map(|it| format!("{tool}{it}"));
-        assert_eq!(titles[..4], suffixes);
-        assert_eq!(titles[4], "Split the epic");
+        let suffixes = ["", "_result", "_error", "_critical_error", "_repeat"].map(|it| format!("{tool}{it}"));
+        assert_eq!(titles[..5], suffixes);
+        assert_eq!(titles[5], "Split the epic");
         assert!(rows.iter().all(|it| it.agent_id == Some(AGENT_ID)));
-        assert_eq!(rows.iter().filter(|it| it.call_id.is_some()).count(), 4);
+        assert_eq!(rows.iter().filter(|it| it.call_id.is_some()).count(), 5);
     }
 
     #[test]

@@ -252,8 +252,14 @@ pub(crate) fn tool_called() -> (Uuid, FactOf) {
         agent_id: AGENT_ID,
         tool: "mcp__git__rebase".into(),
         input: json!({ "onto": "epic" }),
+        key: None,
         called_at: at(1),
     })
+}
+
+pub(crate) fn tool_repeated() -> (Uuid, FactOf) {
+    let (agent_id, tool) = (AGENT_ID, "mcp__git__rebase".into());
+    tool_call(ToolCallEvent::ToolCallRepeated { agent_id, tool, repeated_at: at(2) })
 }
 
 pub(crate) fn tool_succeeded() -> (Uuid, FactOf) {

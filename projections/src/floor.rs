@@ -188,6 +188,9 @@ impl Projection for Floor {
 fn heartbeat(fact: &Fact) -> Option<(AgentId, DateTime<Utc>)> {
     match &fact.of {
         FactOf::ToolCall(ToolCallEvent::ToolCalled { agent_id, called_at, .. }) => Some((*agent_id, *called_at)),
+        FactOf::ToolCall(ToolCallEvent::ToolCallRepeated { agent_id, repeated_at, .. }) => {
+            Some((*agent_id, *repeated_at))
+        }
         FactOf::Mail(MailEvent::MailSent { from: Sender::Agent(agent), sent_at, .. })
             if fact.metadata.acting_agent() == Some(*agent) =>
         {

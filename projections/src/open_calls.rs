@@ -73,9 +73,10 @@ impl Projection for OpenCalls {
     fn apply(&self, fact: &Fact, rows: &mut Rows) -> Result<(), FoldError> {
         let FactOf::ToolCall(event) = &fact.of else { return Ok(()) };
         match event.clone() {
-            ToolCallEvent::ToolCalled { call_id, workspace_id, agent_id, tool, input: _, called_at } => {
+            ToolCallEvent::ToolCalled { call_id, workspace_id, agent_id, tool, called_at, input: _, key: _ } => {
                 rows.put(OpenCallView { id: call_id, workspace_id, agent_id, tool, called_at });
             }
+            ToolCallEvent::ToolCallRepeated { .. } => {}
             ToolCallEvent::ToolSucceeded { .. } | ToolCallEvent::ToolFailed { .. } => {
                 rows.delete::<OpenCallView>(fact.subject);
             }

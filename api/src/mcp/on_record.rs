@@ -1,7 +1,9 @@
 //! What the log has of a task or an epic: how a repeated tool is answered must not depend on how far a read model is.
 
-use domain::TaskId;
+use chrono::{DateTime, Utc};
+use domain::mail::MailEvent;
 use domain::task::TaskEvent;
+use domain::{DecodeError, MailId, TaskId};
 use projections::epics::EpicView;
 use projections::tasks::{InEpic, TaskView};
 use store::StreamId;
@@ -24,11 +26,29 @@ impl Call {
         Ok(self.app.as_of(self.post.epic()?.0, NOW).await?)
     }
 
+    /// When a mail was sent.
+    pub(super) async fn sent_at(&self, id: MailId) -> Result<DateTime<Utc>, Failure> {
+        let stream = StreamId::new(MailEvent::KINDS[0].aggregate, id.0);
+        let sent = self.history(stream, domain::decode::<MailEvent>).await?.into_iter().find_map(|event| match event {
+            MailEvent::MailSent { sent_at, .. } => Some(sent_at),
+            MailEvent::MailRead { .. } => None,
+        });
+        sent.ok_or_else(|| Failure::unexpected(&"a mail that was sent is not on record"))
+    }
+
     /// All that happened to a task, oldest first.
     pub(super) async fn task_history(&self, id: TaskId) -> Result<Vec<TaskEvent>, Failure> {
+        self.history(StreamId::new(projections::TASK, id.0), domain::decode).await
+    }
+
+    async fn history<E>(
+        &self,
+        stream: StreamId,
+        decode: fn(&str, &str, &str) -> Result<E, DecodeError>,
+    ) -> Result<Vec<E>, Failure> {
         let mut history = Vec::new();
-        for event in self.app.log.read_stream(&StreamId::new(projections::TASK, id.0), 1, None).await? {
-            let event = domain::decode::<TaskEvent>(&event.event_type, &event.event_version, &event.payload);
+        for event in self.app.log.read_stream(&stream, 1, None).await? {
+            let event = decode(&event.event_type, &event.event_version, &event.payload);
             history.push(event.map_err(|error| Failure::unexpected(&error))?);
         }
         Ok(history)

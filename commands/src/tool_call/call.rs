@@ -18,8 +18,8 @@ const LOST: &str = "interrupted: the call was cut short; what it had begun may h
 /// A call of a tool, before anything comes of it.
 ///
 /// A tool that makes something would make it twice if it were called again because its answer was lost. So whoever repeats
-/// such a call while it is open, or as the next thing after it, goes on with it: the outcome is that call, and nothing is
-/// recorded.
+/// such a call while it is open, or as the next thing after it, goes on with it: the outcome is that call, which says that
+/// it was repeated.
 #[derive(Debug, Clone)]
 pub struct CallTool {
     /// The id it gets.
@@ -62,7 +62,7 @@ impl Decision for CallTool {
 impl CallTool {
     /// The call that this one repeats, if there is one.
     async fn repeated(&self, desk: &mut Desk<'_>) -> Result<Option<ToolCallId>, Stop> {
-        let Some(known) = tool_call::known_by(self.by, &self.tool, self.input.clone()) else { return Ok(None) };
+        let Some(known) = tool_call::known_by(self.by, &self.tool, &self.input) else { return Ok(None) };
         let is_open = desk.holder::<ToolCall>(known.open).await?;
         let holder = match is_open {
             Some(open) => Some(open),
@@ -72,7 +72,8 @@ impl CallTool {
         let found = desk.load::<ToolCall>(holder).await?;
         let (ToolCall::Running(call) | ToolCall::Ended(call)) = &*found.state else { return Ok(None) };
         if call.key == Some(known.key) && desk.now() < call.called_at + GOES_ON_FOR {
-            desk.rely_on(&found);
+            let again = tool_call::RepeatCall { now: desk.now() };
+            desk.run::<ToolCall>(holder, ToolCallCommand::Repeat(again)).await?;
             return Ok(Some(ToolCallId(holder)));
         }
         if is_open.is_some() && found.state.running().is_ok() {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{ToolCall, ToolCallError, ToolCallEvent};
+use super::{ToolCall, ToolCallError, ToolCallEvent, repeat};
 use crate::{AgentId, ToolCallId, WorkspaceId, redact};
 
 /// Records that an agent calls a tool, before anything comes of it.
@@ -28,12 +28,14 @@ pub(crate) fn decide(call: &ToolCall, command: CallTool) -> Result<Vec<ToolCallE
         ToolCall::Absent => {}
         ToolCall::Running(_) | ToolCall::Ended(_) => return Err(ToolCallError::AlreadyCalled),
     }
+    let key = repeat::key_of(command.agent_id, &command.tool, &command.input);
     Ok(vec![ToolCallEvent::ToolCalled {
         call_id: command.call_id,
         workspace_id: command.workspace_id,
         agent_id: command.agent_id,
         tool: command.tool,
         input: redact::record(command.input),
+        key,
         called_at: command.now,
     }])
 }

@@ -20,7 +20,7 @@ pub(super) fn call() -> CallTool {
 
 pub(super) fn called() -> ToolCallEvent {
     let CallTool { call_id, workspace_id, agent_id, tool, input, now: called_at } = call();
-    ToolCallEvent::ToolCalled { call_id, workspace_id, agent_id, tool, input, called_at }
+    ToolCallEvent::ToolCalled { call_id, workspace_id, agent_id, tool, input, key: None, called_at }
 }
 
 pub(super) fn succeed() -> SucceedTool {

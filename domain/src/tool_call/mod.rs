@@ -11,11 +11,10 @@ use cqrs_es::{Aggregate, event_sink::EventSink};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
-use uuid::Uuid;
 
 pub use call::CallTool;
 pub use end::{FailTool, SucceedTool};
-pub use repeat::{KnownBy, known_by};
+pub use repeat::{KnownBy, RepeatCall, known_by};
 
 use crate::catalogue::event_kinds;
 use crate::{AgentId, Demand, Entity, ToolCallId, WorkspaceId};
@@ -44,7 +43,7 @@ pub struct Call {
     /// When.
     pub called_at: DateTime<Utc>,
     /// What a repeat of it is known by, if its tool makes something; see [`known_by`].
-    pub key: Option<Uuid>,
+    pub key: Option<String>,
 }
 
 /// Whom the failure of a tool was told by mail.
@@ -62,6 +61,8 @@ pub enum Escalation {
 pub enum ToolCallCommand {
     /// See [`CallTool`].
     Call(CallTool),
+    /// See [`RepeatCall`].
+    Repeat(RepeatCall),
     /// See [`SucceedTool`].
     Succeed(SucceedTool),
     /// See [`FailTool`].
@@ -83,8 +84,21 @@ pub enum ToolCallEvent {
         tool: String,
         /// With what; without secrets, and not too much of it.
         input: Value,
+        /// What a repeat of it is known by, if its tool makes something; see [`known_by`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
         /// When it happened.
         called_at: DateTime<Utc>,
+    },
+    /// The agent made the same call again and was answered with what came of this one, because it makes something and its
+    /// answer may have been lost.
+    ToolCallRepeated {
+        /// Who called.
+        agent_id: AgentId,
+        /// What was called.
+        tool: String,
+        /// When it happened.
+        repeated_at: DateTime<Utc>,
     },
     /// The tool did what it was asked.
     ToolSucceeded {
@@ -118,7 +132,11 @@ pub enum ToolCallEvent {
 
 event_kinds! { ToolCallEvent of ToolCall {
     ToolCalled "1" "An agent called a tool." {
-        text["input"]
+        text["input", "key"]
+        plain["tool"]
+    }
+    ToolCallRepeated "1" "An agent made a call once more, and was answered with what came of the first." {
+        text[]
         plain["tool"]
     }
     ToolSucceeded "1" "A tool did what an agent asked of it." {
@@ -158,6 +176,7 @@ impl ToolCall {
     fn decide(&self, command: ToolCallCommand) -> Result<Vec<ToolCallEvent>, ToolCallError> {
         match command {
             ToolCallCommand::Call(it) => call::decide(self, it),
+            ToolCallCommand::Repeat(it) => repeat::decide(self, it),
             ToolCallCommand::Succeed(it) => end::succeed(self, it),
             ToolCallCommand::Fail(it) => end::fail(self, it),
         }
@@ -180,10 +199,10 @@ impl Aggregate for ToolCall {
 
     fn apply(&mut self, event: ToolCallEvent) {
         match event {
-            ToolCallEvent::ToolCalled { workspace_id, agent_id, tool, input, called_at, .. } => {
-                let key = repeat::key_of(agent_id, &tool, &input);
+            ToolCallEvent::ToolCalled { workspace_id, agent_id, tool, key, called_at, .. } => {
                 *self = Self::Running(Call { workspace_id, agent_id, tool, called_at, key });
             }
+            ToolCallEvent::ToolCallRepeated { .. } => {}
             ToolCallEvent::ToolSucceeded { .. } | ToolCallEvent::ToolFailed { .. } => {
                 if let Self::Running(call) = self {
                     *self = Self::Ended(call.clone());
@@ -203,7 +222,8 @@ impl Entity for ToolCall {
 
     fn demands(&self, event: &ToolCallEvent) -> Vec<Demand<ToolCallError>> {
         match event {
-            ToolCallEvent::ToolCalled { agent_id, tool, input, .. } => repeat::begin(*agent_id, tool, input),
+            ToolCallEvent::ToolCalled { agent_id, key, .. } => repeat::begin(*agent_id, key.as_deref()),
+            ToolCallEvent::ToolCallRepeated { .. } => vec![],
             ToolCallEvent::ToolSucceeded { .. } => self.running().map_or(vec![], |it| repeat::end(it, true)),
             ToolCallEvent::ToolFailed { .. } => self.running().map_or(vec![], |it| repeat::end(it, false)),
         }

@@ -7,7 +7,7 @@ use domain::notification::{
     Channel, NotificationCommand, NotificationKind, Outcome, RaiseNotification, ReportDelivery, TakeNotification,
 };
 use domain::notification_settings::Preferences;
-use domain::tool_call::{CallTool, FailTool, SucceedTool, ToolCallCommand};
+use domain::tool_call::{CallTool, FailTool, RepeatCall, SucceedTool, ToolCallCommand};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -57,6 +57,7 @@ pub(crate) fn tool_call_command() -> impl Strategy<Value = ToolCallCommand> {
     let fail = FailTool { error: "No".to_owned(), details: None, critical: false, escalated_to: None, now: at(1) };
     prop_oneof![
         call,
+        Just(ToolCallCommand::Repeat(RepeatCall { now: at(1) })),
         Just(ToolCallCommand::Succeed(SucceedTool { output: json!({}), now: at(1) })),
         Just(ToolCallCommand::Fail(fail)),
     ]

@@ -35,8 +35,10 @@ pub(crate) fn tool_call_events() -> Vec<ToolCallEvent> {
             agent_id,
             tool: tool.clone(),
             input: json!({ "title": "Add a basket" }),
+            key: Some(text("00000000-0000-0000-0000-00000000007b")),
             called_at: noon(),
         },
+        ToolCallEvent::ToolCallRepeated { agent_id, tool: tool.clone(), repeated_at: noon() },
         ToolCallEvent::ToolSucceeded {
             agent_id,
             tool: tool.clone(),

@@ -155,7 +155,7 @@ timeline_types! {
     ToolCall ToolCallEvent {
         // Only where somebody was told of it: thousands of calls are in the decision log.
         ToolFailed => "tool_failed",
-        - ToolCalled | ToolSucceeded,
+        - ToolCalled | ToolCallRepeated | ToolSucceeded,
     }
     Notification NotificationEvent {
         // What they tell of is on the timeline itself.

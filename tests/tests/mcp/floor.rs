@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use api::{BenchError, Diff, HttpSettings, Looking, McpSettings, PullRequestState, Workplace};
-use commands::factory::{AppointOrchestrator, AppointSupervisor, AppointWorker, CreateEpic, FailErrand, FinishErrand};
+use commands::factory::{
+    AppointOrchestrator, AppointSupervisor, AppointWorker, CreateEpic, DeclareDead, FailErrand, FinishErrand,
+};
 use commands::{Actor, CommandError, Context, Decision, Done, Executor, Refusal};
 use domain::errand::{ErrandEvent, Work, WorkResult};
-use domain::post::{PostError, Profiles};
+use domain::post::{Evidence, PostError, Profiles};
 use domain::{AgentId, EpicId, ErrandId, ProjectId, TaskId, UserId, WorkspaceId};
 use muster_tests::mcp::{self, ToolAnswer};
 use muster_tests::server::{Client, Server, settings};
@@ -107,6 +109,14 @@ impl Floor {
         let appoint = AppointWorker { task_id: TaskId(uuid(task)), profiles: Profiles::default() };
         let appointed = self.run(&appoint).await.outcome;
         self.agent(appointed.agent_id).await
+    }
+
+    /// An agent is found dead.
+    pub(crate) async fn loses(&self, agent: &Client) {
+        let last_heartbeat = self.server.bench.clock.now();
+        let evidence = Evidence { last_heartbeat, checks_missed: 2, process_alive: Some(false), last_output_at: None };
+        let agent_id = AgentId(uuid(&Self::id_of(agent)));
+        self.run(&DeclareDead { agent_id, evidence, profiles: Profiles::default() }).await;
     }
 
     /// The epic's one task is merged, and the epic waits for a human.

@@ -29,6 +29,8 @@ both_served_stores!(
     a_call_that_was_cut_short_is_gone_on_with,
     what_was_done_before_a_call_was_cut_short_is_not_done_again,
     a_call_that_others_repeat_is_not_theirs,
+    changes_are_requested_once_however_often_they_are_asked_for,
+    a_repeat_is_a_sign_of_life_and_on_record,
     calls_that_differ_where_the_record_ends_are_two,
     calls_side_by_side_are_all_answered,
 );
@@ -65,7 +67,7 @@ async fn a_call_that_was_cut_short_is_gone_on_with(bench: Bench) {
     let hello = json!({ "toAgentId": Floor::id_of(supervisor), "subject": "Hello", "body": "password=hunter2" });
     let mail_id = output(call(&floor.worker, "mcp__mail__send", hello).await)["mailId"].clone();
     for (tool, input) in [
-        ("mcp__epic__create_task", json!({ "title": "Add a till", "description": "As the design says" })),
+        ("mcp__epic__create_task", json!({ "title": "Add a till", "description": "with a field `password: String`" })),
         ("mcp__mail__send", json!({ "toHuman": true, "subject": "Hello", "body": "x".repeat(20_000) })),
         ("mcp__mail__reply", json!({ "inReplyToMailId": mail_id, "body": "Hello" })),
         ("mcp__system__log_decision", json!({ "title": "Split", "body": "" })),
@@ -78,12 +80,8 @@ async fn a_call_that_was_cut_short_is_gone_on_with(bench: Bench) {
         let ended = events.iter().rfind(|it| it.event_type == "ToolSucceeded").unwrap();
         assert_eq!(ended.stream.aggregate_id, cut.to_string());
         // Its answer may have been lost: who calls it again, and nothing else before, means it.
-        let mut again = output(call(supervisor, tool, input.clone()).await);
+        assert_eq!(output(call(supervisor, tool, input.clone()).await), first, "{tool}");
         assert_eq!(calls_of(&floor, supervisor, tool).await, before + 1, "{tool}");
-        if tool == "mcp__mail__send" {
-            again["sentAt"] = first["sentAt"].clone();
-        }
-        assert_eq!(again, first, "{tool}");
         output(call(supervisor, "mcp__agent__get_status", json!({})).await);
         assert_ne!(output(call(supervisor, tool, input).await), first, "who goes on has got the answer: {tool}");
         assert_eq!(calls_of(&floor, supervisor, tool).await, before + 2, "{tool}");
@@ -133,10 +131,49 @@ async fn a_call_that_others_repeat_is_not_theirs(bench: Bench) {
     assert_eq!(calls_of(&floor, &floor.worker, "mcp__epic__create_task").await, 2);
 }
 
+async fn changes_are_requested_once_however_often_they_are_asked_for(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let _bench = Pretender::succeeding(&floor);
+    submit(&floor.worker).await;
+    let changes = json!({ "taskId": floor.task_id, "feedback": "Say what it holds" });
+    let asked = || call(&floor.supervisor, "mcp__epic__request_changes", changes.clone());
+    let first = output(asked().await);
+    assert_eq!(output(asked().await), first, "its answer may have been lost");
+    submit(&floor.worker).await;
+    assert_eq!(output(asked().await), first);
+    let task = output(call(&floor.worker, "mcp__agent__get_task", json!({})).await);
+    assert_eq!(task["state"], "PENDING_REVIEW", "what was submitted since is not sent back");
+    let inbox = output(call(&floor.worker, "mcp__mail__list_inbox", json!({})).await);
+    assert_eq!(inbox["count"], 1, "{inbox}");
+}
+
+async fn a_repeat_is_a_sign_of_life_and_on_record(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let input = json!({ "title": "Waiting", "body": "For the worker" });
+    let first = output(call(&floor.supervisor, "mcp__system__log_decision", input.clone()).await);
+    assert_eq!(output(call(&floor.supervisor, "mcp__system__log_decision", input).await), first);
+    let log = floor.server.bench.everything().await;
+    let repeated = log.iter().find(|it| it.event_type == "ToolCallRepeated").unwrap();
+    let payload: Value = serde_json::from_str(&repeated.payload).unwrap();
+    let path = format!("/api/agent.health?workspaceId={}&type=SUPERVISOR", floor.workspace_id);
+    let asked = floor.owner.with("X-Min-Position", &floor.server.head().await.to_string());
+    let health = asked.get(&path).await.ok().body;
+    assert_eq!(health["agents"][0]["lastHeartbeat"], payload["ToolCallRepeated"]["repeated_at"], "{health}");
+    let decisions = floor.decisions_of(&floor.supervisor).await;
+    assert_eq!(decisions.last().unwrap(), "mcp__system__log_decision_repeat");
+}
+
 async fn calls_that_differ_where_the_record_ends_are_two(bench: Bench) {
     let floor = Floor::new(bench).await;
     let long = "x".repeat(10_000);
-    for bodies in [[format!("{long} one"), format!("{long} two")], ["token=abc".into(), "token=abd".into()]] {
+    let secret = |password: &str| format!("postgres://ada:{password}@db");
+    for bodies in [
+        [format!("{long} one"), format!("{long} two")],
+        ["token=abc".to_owned(), "token=abd".to_owned()],
+        // Nothing tells these two apart in the log: the same once more is two as well.
+        [secret("hunter2"), secret("hunter3")],
+        [secret("hunter4"), secret("hunter4")],
+    ] {
         let mut sent = Vec::new();
         for body in &bodies {
             let input = json!({ "toAgentId": Floor::id_of(&floor.worker), "subject": "Hello", "body": body });
@@ -145,7 +182,7 @@ async fn calls_that_differ_where_the_record_ends_are_two(bench: Bench) {
         assert_ne!(sent[0], sent[1], "{}", bodies[1]);
     }
     let inbox = output(call(&floor.worker, "mcp__mail__list_inbox", json!({})).await);
-    assert_eq!(inbox["count"], 4, "{inbox}");
+    assert_eq!(inbox["count"], 8, "{inbox}");
 }
 
 async fn calls_side_by_side_are_all_answered(bench: Bench) {

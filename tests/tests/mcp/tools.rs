@@ -13,6 +13,7 @@ both_served_stores!(
     agents_see_themselves_their_task_and_their_epic,
     a_worker_carries_its_task_to_the_merge,
     changes_and_rebases_bring_a_task_back_to_review,
+    who_begins_a_task_anew_was_not_asked_for_changes,
     a_supervisor_hands_its_epic_to_the_human,
     an_orchestrator_sees_to_supervisors,
     a_worker_says_that_it_is_ready_again_and_its_changes_are_submitted,
@@ -152,6 +153,25 @@ async fn changes_and_rebases_bring_a_task_back_to_review(bench: Bench) {
     let rebased = output(call(&floor.worker, "mcp__git__rebase", json!({})).await);
     assert_eq!(rebased, json!({ "success": true, "conflicts": 0 }));
     assert_eq!(queue(&floor).await, [json!(floor.task_id)]);
+}
+
+async fn who_begins_a_task_anew_was_not_asked_for_changes(bench: Bench) {
+    let floor = Floor::new(bench).await;
+    let _bench = Pretender::succeeding(&floor);
+    let other = floor.task("Add a till").await;
+    let other_worker = floor.worker_of(&other).await;
+    submit(&floor.worker).await;
+    let changes = json!({ "taskId": floor.task_id, "feedback": "Say what it holds" });
+    output(call(&floor.supervisor, "mcp__epic__request_changes", changes).await);
+    submit(&floor.worker).await;
+    let second = submit(&other_worker).await;
+    approve(&floor, &floor.task_id, &format!("muster://pull/{}", floor.task_id)).await;
+    // The other one needs a rebase, and is reset with its supervisor.
+    floor.loses(&floor.supervisor).await;
+    let successor = floor.worker_of(&other).await;
+    output(call(&successor, "mcp__task__update_state", json!({ "state": "IN_PROGRESS" })).await);
+    let status = output(call(&successor, "mcp__task__get_pr_status", json!({})).await);
+    assert_eq!(status, json!({ "prUrl": second, "state": "open", "reviewStatus": "pending" }));
 }
 
 async fn a_supervisor_hands_its_epic_to_the_human(bench: Bench) {

@@ -121,9 +121,8 @@ pub(in crate::mcp) async fn send(call: Call, input: Send) -> Result<Sent, Failur
         }
     };
     let (by, workspace_id) = (Party::Agent(call.agent.agent_id), call.post.workspace_id);
-    let sent_at = call.app.clock.now();
-    let done = call.run(&SendMail { by, workspace_id, to, subject: input.subject, body: input.body }).await?;
-    Ok(Sent { mail_id: done.outcome.0, sent_at })
+    let mail_id = call.run(&SendMail { by, workspace_id, to, subject: input.subject, body: input.body }).await?.outcome;
+    Ok(Sent { mail_id: mail_id.0, sent_at: call.sent_at(mail_id).await? })
 }
 
 pub(in crate::mcp) async fn reply(call: Call, input: Reply) -> Result<Replied, Failure> {

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use commands::factory::{SubmitTask, UpdateTaskState};
 use domain::errand::WorkResult;
+use domain::task::TaskEvent;
 use projections::tasks::InEpic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,7 +113,7 @@ pub(in crate::mcp) async fn create_pr(call: Call, input: CreatePr) -> Result<Cre
 }
 
 pub(in crate::mcp) async fn get_pr_status(call: Call, _: Nothing) -> Result<PrStatus, Failure> {
-    let (_, factory) = call.task().await?;
+    let (task, factory) = call.task().await?;
     let none = || Failure::Refused(Told::new(failure::NOT_YOURS, "the task has no pull request yet"));
     let pr_url = factory.pr_url.clone().ok_or_else(none)?;
     // What Muster keeps itself is known here; what a forge keeps may have been changed there.
@@ -122,7 +123,15 @@ pub(in crate::mcp) async fn get_pr_status(call: Call, _: Nothing) -> Result<PrSt
         let place = call.workplace(None).await?;
         call.bench(&place)?.pull_request(&place, &pr_url).await?.into()
     };
-    Ok(PrStatus { pr_url, state, review_status: reviewed(&factory) })
+    let review_status = match factory.state {
+        domain::task::TaskState::Approved | domain::task::TaskState::Completed => ReviewStatus::Approved,
+        // Worked on again, because it was sent back or because its supervisor was succeeded.
+        domain::task::TaskState::InProgress if was_sent_back(&call.task_history(task.id).await?) => {
+            ReviewStatus::ChangesRequested
+        }
+        _ => ReviewStatus::Pending,
+    };
+    Ok(PrStatus { pr_url, state, review_status })
 }
 
 fn recorded(factory: &InEpic) -> PrState {
@@ -134,14 +143,14 @@ fn recorded(factory: &InEpic) -> PrState {
     }
 }
 
-/// A pull request whose task is worked on again was sent back.
-fn reviewed(factory: &InEpic) -> ReviewStatus {
-    use domain::task::TaskState::{Approved, Completed, Failed, InProgress, NeedsRebase, Pending, PendingReview};
-    match factory.state {
-        Approved | Completed => ReviewStatus::Approved,
-        InProgress => ReviewStatus::ChangesRequested,
-        Pending | PendingReview | NeedsRebase | Failed => ReviewStatus::Pending,
-    }
+/// Whether changes were requested of what was submitted last, and nobody began anew since.
+fn was_sent_back(history: &[TaskEvent]) -> bool {
+    let said = history.iter().rev().find_map(|event| match event {
+        TaskEvent::TaskChangesRequested { .. } => Some(true),
+        TaskEvent::TaskSubmitted { .. } | TaskEvent::TaskReset { .. } => Some(false),
+        _ => None,
+    });
+    said == Some(true)
 }
 
 impl From<PullRequestState> for PrState {

@@ -22,9 +22,10 @@ pub(in crate::timeline) fn agent_of(event: &MailEvent) -> Option<Uuid> {
 pub(in crate::timeline) fn caller_of(event: &ToolCallEvent) -> Option<Uuid> {
     match event {
         ToolCallEvent::ToolFailed { agent_id, escalated_to: Some(_), .. } => Some(agent_id.0),
-        ToolCallEvent::ToolFailed { .. } | ToolCallEvent::ToolCalled { .. } | ToolCallEvent::ToolSucceeded { .. } => {
-            None
-        }
+        ToolCallEvent::ToolFailed { .. }
+        | ToolCallEvent::ToolCalled { .. }
+        | ToolCallEvent::ToolCallRepeated { .. }
+        | ToolCallEvent::ToolSucceeded { .. } => None,
     }
 }
 
