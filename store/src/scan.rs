@@ -166,8 +166,11 @@ pub(crate) fn scan_file(connection: &rusqlite::Connection, select: &Select, plac
         };
         let text = |at: usize| {
             let bytes = bytes(at)?.ok_or_else(|| no_text(position, at))?;
-            // Bytes that are no text are damage that hashes show; here they must not stop the reader.
-            Ok::<_, StoreError>(String::from_utf8_lossy(bytes).into_owned())
+            Ok::<_, StoreError>(match std::str::from_utf8(bytes) {
+                Ok(text) => text.to_owned(),
+                // Damage that hashes show; here it must not stop the reader.
+                Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+            })
         };
         let kind = bytes(1)?.ok_or_else(|| no_text(position, 1))?;
         if !select.wants(&String::from_utf8_lossy(kind)) {
