@@ -176,9 +176,7 @@ impl Record for DecisionView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::examples::{
-        AGENT_ID, at, decision_logged, facts, tool_called, tool_failed, tool_repeated, tool_succeeded,
-    };
+    use crate::examples::{AGENT_ID, at, decision_logged, facts, tool_call, tool_called, tool_failed, tool_succeeded};
     use crate::fold_stream;
 
     fn rows(facts: &[Fact]) -> Vec<DecisionView> {
@@ -187,17 +185,12 @@ mod tests {
 
     #[test]
     fn a_call_and_what_came_of_it_are_an_entry_each() {
-        let facts = facts([
-            tool_called(),
-            tool_succeeded(),
-            tool_failed(false),
-            tool_failed(true),
-            tool_repeated(),
-            decision_logged(),
-        ]);
-        let rows = rows(&facts);
-        let titles: Vec<&str> = rows.iter().map(|it| it.title.as_str()).collect();
         let tool = "mcp__git__rebase";
+        let again = ToolCallEvent::ToolCallRepeated { agent_id: AGENT_ID, tool: tool.into(), repeated_at: at(2) };
+        let (failed, expected) = (tool_failed(true), tool_failed(false));
+        let rows =
+            rows(&facts([tool_called(), tool_succeeded(), expected, failed, tool_call(again), decision_logged()]));
+        let titles: Vec<&str> = rows.iter().map(|it| it.title.as_str()).collect();
         let suffixes = ["", "_result", "_error", "_critical_error", "_repeat"].map(|it| format!("{tool}{it}"));
         assert_eq!(titles[..5], suffixes);
         assert_eq!(titles[5], "Split the epic");

@@ -257,11 +257,6 @@ pub(crate) fn tool_called() -> (Uuid, FactOf) {
     })
 }
 
-pub(crate) fn tool_repeated() -> (Uuid, FactOf) {
-    let (agent_id, tool) = (AGENT_ID, "mcp__git__rebase".into());
-    tool_call(ToolCallEvent::ToolCallRepeated { agent_id, tool, repeated_at: at(2) })
-}
-
 pub(crate) fn tool_succeeded() -> (Uuid, FactOf) {
     let (agent_id, tool) = (AGENT_ID, "mcp__git__rebase".into());
     tool_call(ToolCallEvent::ToolSucceeded { agent_id, tool, output: json!({ "conflicts": 0 }), ended_at: at(2) })
