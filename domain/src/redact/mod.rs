@@ -54,12 +54,14 @@ pub fn spoken(text: &str) -> String {
     patterns::replace_unmistakable(text)
 }
 
-/// Whether every text in a value stays as it is.
+/// Whether nothing in a value is hidden: every text stays as it is, and none stands under the name of a secret.
 pub fn leaves_all(value: &Value, without_secrets: fn(&str) -> String) -> bool {
     match value {
         Value::String(it) => without_secrets(it) == *it,
         Value::Array(items) => items.iter().all(|it| leaves_all(it, without_secrets)),
-        Value::Object(fields) => fields.values().all(|it| leaves_all(it, without_secrets)),
+        Value::Object(fields) => fields.iter().all(|(name, it)| {
+            without_secrets(name) == *name && !is_named_a_secret(name, it) && leaves_all(it, without_secrets)
+        }),
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
 }
@@ -86,15 +88,17 @@ fn clean(value: Value, depth: usize) -> Value {
         Value::Array(items) => items.into_iter().map(|it| clean(it, depth + 1)).collect(),
         Value::Object(fields) => {
             let field = |(name, value): (String, Value)| {
-                let may_be_one = value.is_string() && patterns::may_name_a_secret(&name);
-                let is_one = may_be_one || patterns::names_a_secret(&name);
-                let value = if is_one { hidden(value) } else { clean(value, depth + 1) };
+                let value = if is_named_a_secret(&name, &value) { hidden(value) } else { clean(value, depth + 1) };
                 (text(&name), value)
             };
             Value::Object(fields.into_iter().map(field).collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
+}
+
+fn is_named_a_secret(name: &str, value: &Value) -> bool {
+    patterns::names_a_secret(name) || (value.is_string() && patterns::may_name_a_secret(name))
 }
 
 /// What stands under the name of a secret. That there is none is no secret.

@@ -144,6 +144,7 @@ mod tests {
         let known = [SEND, "mcp__epic__create_task", LOG].map(|tool| [is_known(tool, code), is_known(tool, SECRET)]);
         assert_eq!(known, [[true, false], [true, false], [false, false]]);
         assert!(is_known(LOG, "Split the epic") && is_known(SEND, redact::REDACTED));
+        assert_eq!(known_by(id(30), SEND, &json!({ "body": "Hello", "password": "x" })), None);
     }
 
     #[test]

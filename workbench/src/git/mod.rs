@@ -17,7 +17,6 @@ mod names;
 mod push;
 mod read_file;
 mod rebase;
-mod remove_worktree;
 mod undo_merge;
 mod working_tree;
 mod worktrees;
@@ -35,7 +34,6 @@ pub use names::{Branch, CommitId, Folder, Trailer};
 pub use push::{Pushed, RemoteAccess};
 pub use read_file::WorktreeFile;
 pub use rebase::RebaseOutcome;
-pub use remove_worktree::{Leftovers, RemovedWorktree};
 pub use undo_merge::Undone;
 pub use working_tree::SetAside;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use workbench::git::{Found, GitError, Leftovers};
+use workbench::git::{Found, GitError};
 
 use crate::fixture::{Bench, branch, folder};
 
@@ -141,33 +141,6 @@ async fn worktrees_of_a_bare_repository_are_made_as_well() {
     let repository = workbench::git::Repository::new(&bare, &trees, crate::fixture::identity());
     let made = repository.ensure_worktree(&branch("epic/1/e"), &folder("epic-1"), &branch("main")).await.unwrap();
     assert_eq!(bench.read(&made.path, "shared.txt"), "one\ntwo\nthree\n");
-}
-
-#[tokio::test]
-async fn a_worktree_is_removed_with_what_is_left_of_it_but_never_in_silence() {
-    let bench = Bench::new();
-    let remove = |leftovers| bench.repository.remove_worktree(folder_7(), leftovers);
-    let made = ensure(&bench).await.unwrap();
-    bench.write(&made.path, "-draft é.txt", "x");
-    let refused = remove(Leftovers::Refuse).await.unwrap_err();
-    assert!(matches!(&refused, GitError::Uncommitted { files, .. } if files == &["-draft é.txt"]), "{refused}");
-    let removed = remove(Leftovers::Discard).await.unwrap();
-    assert_eq!((removed.was_there, removed.discarded), (true, vec!["-draft é.txt".to_owned()]));
-    assert!(!remove(Leftovers::Refuse).await.unwrap().was_there);
-
-    ensure(&bench).await.unwrap();
-    fs::remove_dir_all(&made.path).unwrap();
-    assert!(remove(Leftovers::Refuse).await.unwrap().was_there);
-    bench.write(&made.path, "unknown.txt", "x");
-    assert!(remove(Leftovers::Refuse).await.is_err());
-    assert!(remove(Leftovers::Discard).await.unwrap().was_there);
-    assert!(!made.path.exists());
-    assert!(bench.repository.head(&branch("task/7/ä-\"b\"")).await.is_ok(), "the branch stays");
-}
-
-fn folder_7() -> &'static workbench::git::Folder {
-    static FOLDER: std::sync::LazyLock<workbench::git::Folder> = std::sync::LazyLock::new(|| folder("task-7"));
-    &FOLDER
 }
 
 #[tokio::test]

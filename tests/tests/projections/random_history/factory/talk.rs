@@ -51,9 +51,14 @@ impl Factory {
 
     pub(super) async fn call_tools(&mut self) {
         let Some(by) = self.any_agent() else { return };
-        let (call_id, tool, words) = (ToolCallId(self.dice.id()), "mcp__git__rebase".to_owned(), self.dice.text());
+        let (call_id, words) = (ToolCallId(self.dice.id()), self.dice.text());
         if self.floor.calls.is_empty() || self.dice.below(2) == 0 {
-            let input = json!({ "why": words, "token": "s3cret" });
+            // Now and then what was said already.
+            let (tool, input) = match self.dice.below(2) {
+                0 => ("mcp__git__rebase", json!({ "why": words, "token": "s3cret" })),
+                _ => ("mcp__mail__send", json!({ "body": self.dice.of(&["Yes", "No"]) })),
+            };
+            let tool = tool.to_owned();
             self.agent(by, &CallTool { call_id, by, tool, input }).await;
             return;
         }
