@@ -11,6 +11,7 @@ use domain::notification_settings::{Manner, Preferences};
 use domain::post::AgentKind;
 use domain::{AgentId, Party, ToolCallId};
 use serde_json::json;
+use uuid::Uuid;
 
 use super::Factory;
 
@@ -53,13 +54,17 @@ impl Factory {
         let Some(by) = self.any_agent() else { return };
         let (call_id, words) = (ToolCallId(self.dice.id()), self.dice.text());
         if self.floor.calls.is_empty() || self.dice.below(2) == 0 {
-            // Now and then what was said already.
-            let (tool, input) = match self.dice.below(2) {
-                0 => ("mcp__git__rebase", json!({ "why": words, "token": "s3cret" })),
-                _ => ("mcp__mail__send", json!({ "body": self.dice.of(&["Yes", "No"]) })),
-            };
-            let tool = tool.to_owned();
-            self.agent(by, &CallTool { call_id, by, tool, input }).await;
+            // The answer to every tenth is lost: a mail that is sent, and sent once more.
+            if self.floor.calls.len() % 10 == 9 {
+                let (tool, input) = ("mcp__mail__send".to_owned(), json!({ "body": words }));
+                let call = CallTool { call_id, by, tool, input };
+                self.agent(by, &call).await;
+                let call_id = ToolCallId(Uuid::new_v5(&call_id.0, b"again"));
+                self.agent(by, &CallTool { call_id, ..call }).await;
+                return;
+            }
+            let input = json!({ "why": words, "token": "s3cret" });
+            self.agent(by, &CallTool { call_id, by, tool: "mcp__git__rebase".to_owned(), input }).await;
             return;
         }
         let at = self.dice.pick(&self.floor.calls);
