@@ -200,6 +200,7 @@ fn is_gone(stderr: &str) -> bool {
     ["no server running", "error connecting to", "server exited", "lost server"].iter().any(|it| stderr.contains(it))
 }
 
+/// No such session. A server that is about to go because its last one ended looks for a current one first.
 fn is_unknown(stderr: &str) -> bool {
-    is_gone(stderr) || stderr.contains("can't find")
+    is_gone(stderr) || ["can't find", "no current target"].iter().any(|it| stderr.contains(it))
 }
