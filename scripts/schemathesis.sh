@@ -23,7 +23,7 @@ fi
 # As the tests build it: asked for by itself it would be built again, with other features.
 cargo test --quiet --workspace --no-run
 place=$(mktemp -d)
-GITHUB_WEBHOOK_SECRET=known-to-nobody target/debug/muster --data-dir "$place/data" serve \
+GITHUB_WEBHOOK_SECRET=known-to-nobody "${CARGO_TARGET_DIR:-target}/debug/muster" --data-dir "$place/data" serve \
     --port 0 --rate-limits off >"$place/server.log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$place"' EXIT
