@@ -1,4 +1,4 @@
-//! What the log has of a task or an epic: how a repeated tool is answered must not depend on how far a read model is.
+//! What the log has of a task, an epic or a mail: how a repeated tool is answered must not depend on how far a read model is.
 
 use chrono::{DateTime, Utc};
 use domain::mail::MailEvent;

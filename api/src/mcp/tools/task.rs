@@ -123,14 +123,7 @@ pub(in crate::mcp) async fn get_pr_status(call: Call, _: Nothing) -> Result<PrSt
         let place = call.workplace(None).await?;
         call.bench(&place)?.pull_request(&place, &pr_url).await?.into()
     };
-    let review_status = match factory.state {
-        domain::task::TaskState::Approved | domain::task::TaskState::Completed => ReviewStatus::Approved,
-        // Worked on again, because it was sent back or because its supervisor was succeeded.
-        domain::task::TaskState::InProgress if was_sent_back(&call.task_history(task.id).await?) => {
-            ReviewStatus::ChangesRequested
-        }
-        _ => ReviewStatus::Pending,
-    };
+    let review_status = reviewed(&factory, &call.task_history(task.id).await?);
     Ok(PrStatus { pr_url, state, review_status })
 }
 
@@ -140,6 +133,16 @@ fn recorded(factory: &InEpic) -> PrState {
         Completed => PrState::Merged,
         Failed => PrState::Closed,
         Pending | InProgress | PendingReview | NeedsRebase | Approved => PrState::Open,
+    }
+}
+
+/// A pull request whose task is worked on again was sent back, or its supervisor was succeeded.
+fn reviewed(factory: &InEpic, history: &[TaskEvent]) -> ReviewStatus {
+    use domain::task::TaskState::{Approved, Completed, Failed, InProgress, NeedsRebase, Pending, PendingReview};
+    match factory.state {
+        Approved | Completed => ReviewStatus::Approved,
+        InProgress if was_sent_back(history) => ReviewStatus::ChangesRequested,
+        Pending | InProgress | PendingReview | NeedsRebase | Failed => ReviewStatus::Pending,
     }
 }
 
